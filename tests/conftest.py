@@ -1,0 +1,36 @@
+"""What holds for every test: no AWS account, no network, and no slow template validation."""
+
+import os
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+# Before anything imports aws_cdk: CDK's validation of templates takes seconds for each stack.
+# A test that runs the real `cdk synth` switches it on again.
+os.environ.setdefault("CDK_VALIDATION", "false")
+
+# Before anything makes an AWS client, so that no test can meet a developer's account.
+for _name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"):
+    os.environ.pop(_name, None)
+os.environ["AWS_CONFIG_FILE"] = os.environ["AWS_SHARED_CREDENTIALS_FILE"] = os.devnull
+os.environ["AWS_EC2_METADATA_DISABLED"] = "true"
+os.environ["AWS_DEFAULT_REGION"] = "us-east-1"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_network() -> Iterator[None]:
+    """Refuse connections to other machines; an emulator on this one is fine."""
+    connect = socket.socket.connect
+
+    def connect_locally(self: socket.socket, address: Any) -> None:
+        if self.family != socket.AF_UNIX and address[0] not in {"127.0.0.1", "::1", "localhost"}:
+            self.close()
+            message = f"a test tried to reach {address!r}; use recorded answers or an emulator"
+            raise RuntimeError(message)
+        connect(self, address)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", connect_locally)
+        yield
