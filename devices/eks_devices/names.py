@@ -1,0 +1,79 @@
+"""Names of Kubernetes, of the drivers and of ours, each written once."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .vocabulary import DeviceType
+
+LABEL_PREFIX: Final = "eks-devices/"
+NODEGROUP_LABEL: Final = "eks-devices/nodegroup"
+# The vendor's charts select nodes by this label, and no AMI sets it on every version.
+GPU_PRESENT_LABEL: Final = "nvidia.com/gpu.present"
+COMPUTE_TYPE_LABEL: Final = "eks.amazonaws.com/compute-type"
+
+GPU_RESOURCE: Final = "nvidia.com/gpu"
+NEURON_RESOURCE: Final = "aws.amazon.com/neuron"
+NEURON_CORE_RESOURCE: Final = "aws.amazon.com/neuroncore"
+EFA_RESOURCE: Final = "vpc.amazonaws.com/efa"
+
+GPU_DRIVER: Final = "gpu.nvidia.com"
+COMPUTE_DOMAIN_DRIVER: Final = "compute-domain.nvidia.com"
+NEURON_DRIVER: Final = "neuron.aws.com"
+EFA_DRIVER: Final = "dra.net"
+
+GPU_CLASS: Final = "gpu.nvidia.com"
+MIG_CLASS: Final = "mig.nvidia.com"
+NEURON_CLASS: Final = "neuron.aws.com"
+EFA_CLASS: Final = "efa.networking.k8s.aws"
+COMPUTE_DOMAIN_CHANNEL_CLASS: Final = "compute-domain-default-channel.nvidia.com"
+COMPUTE_DOMAIN_DAEMON_CLASS: Final = "compute-domain-daemon.nvidia.com"
+
+PCIE_ROOT_ATTRIBUTE: Final = "resource.kubernetes.io/pcieRoot"
+NUMA_NODE_ATTRIBUTE: Final = "resource.kubernetes.io/numaNode"
+
+BOTTLEROCKET_NVIDIA_PLUGIN: Final = "settings.kubelet-device-plugins.nvidia.enabled"
+BOTTLEROCKET_NVIDIA_SHARING: Final = (
+    "settings.kubelet-device-plugins.nvidia.device-sharing-strategy"
+)
+BOTTLEROCKET_NVIDIA_REPLICAS: Final = "settings.kubelet-device-plugins.nvidia.time-slicing.replicas"
+BOTTLEROCKET_DEVICE_OWNERSHIP: Final = (
+    "settings.kubernetes.device-ownership-from-security-context"
+)
+BOTTLEROCKET_MAX_PODS: Final = "settings.kubernetes.max-pods"
+
+DEFAULT_OWNER: Final = "default"
+HOST_OWNER: Final = "host"
+EXTERNAL_OWNER: Final = "external"
+
+DRIVERS: Final = {
+    DeviceType.NEURON: NEURON_DRIVER,
+    DeviceType.GPU: GPU_DRIVER,
+    DeviceType.COMPUTE_DOMAIN: COMPUTE_DOMAIN_DRIVER,
+    DeviceType.EFA: EFA_DRIVER,
+}
+DEVICE_CLASSES: Final = {
+    DeviceType.NEURON: (NEURON_CLASS,),
+    DeviceType.GPU: (GPU_CLASS,),
+    DeviceType.COMPUTE_DOMAIN: (COMPUTE_DOMAIN_DAEMON_CLASS, COMPUTE_DOMAIN_CHANNEL_CLASS),
+    DeviceType.EFA: (EFA_CLASS,),
+}
+TAINT_KEYS: Final = {
+    DeviceType.GPU: GPU_RESOURCE,
+    DeviceType.NEURON: NEURON_RESOURCE,
+}
+
+
+def device_group_attribute(size: int) -> str:
+    """The attribute that equal Neuron devices, and their EFAs, of a connected group share."""
+    return f"resource.aws.com/devicegroup{size}_id"
+
+
+def mechanism_label(device_type: DeviceType) -> str:
+    """The label that tells people which mechanism serves a device type on a node."""
+    return f"{LABEL_PREFIX}{device_type}"
+
+
+def manager_label(device_type: DeviceType) -> str:
+    """The label that names the one manager of a device type on a node."""
+    return f"{LABEL_PREFIX}{device_type}-manager"

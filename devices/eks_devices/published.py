@@ -1,0 +1,141 @@
+"""What the DRA drivers publish per instance type, as far as somebody told or read it from a node.
+
+Nothing here is a promise of AWS: a type that is missing is unknown, and functions say so with None.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ._data import read_json
+
+DEVICE_GROUP_SIZES: Final = (1, 4, 8, 16)
+"""Sizes of connected Neuron device groups for which drivers publish an id.
+
+Source: https://github.com/aws-neuron/connected-device-maps-over-efa-for-neuron
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PcieRoot:
+    """One PCIe root complex of an instance type and the devices that sit on it.
+
+    `name` is a platform detail: only equality is dependable.
+
+    Source: https://github.com/aws/karpenter-provider-aws (pkg/providers/drametadata)
+    """
+
+    name: str
+    gpus: int
+    efas: int
+
+
+def _published() -> dict[str, Any]:
+    data: dict[str, Any] = read_json("published_devices.json")
+    return data
+
+
+def gpu_model(name: str) -> str | None:
+    """The `productName` that the GPUs of a type publish; None when it is not known.
+
+    Source: https://github.com/aws/karpenter-provider-aws (pkg/providers/drametadata)
+    """
+    record = _published()["gpus"].get(name)
+    return str(record["model"]) if record else None
+
+
+def gpu_count(name: str) -> int | None:
+    """How many whole GPUs a type publishes (a fractional GPU is one); None when not known."""
+    roots = pcie_roots(name)
+    return None if roots is None else sum(root.gpus for root in roots)
+
+
+@functools.cache
+def pcie_roots(name: str) -> tuple[PcieRoot, ...] | None:
+    """The PCIe roots of a type that hold a GPU or an EFA; None when its GPUs are not known."""
+    data = _published()
+    if name not in data["gpus"]:
+        return None
+    gpus = _per_root(data["gpus"][name])
+    efas = _per_root(data["efas"].get(name, {"roots": ()}))
+    return tuple(
+        PcieRoot(name=root, gpus=gpus.get(root, 0), efas=efas.get(root, 0))
+        for root in dict.fromkeys((*gpus, *efas))
+    )
+
+
+def _per_root(record: dict[str, Any]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for root, devices, *_ in record["roots"]:
+        counts[root] = counts.get(root, 0) + devices
+    return counts
+
+
+def gpu_efa_roots(name: str) -> tuple[tuple[int, int], ...] | None:
+    """GPUs and EFAs of each PCIe root that has both.
+
+    Returns:
+        One (GPUs, EFAs) pair per shared root; `()` when GPUs and EFAs are known to share none, so
+        that no claim can align them; None when the type's devices are not known.
+    """
+    roots = pcie_roots(name)
+    if roots is None:
+        return None
+    return tuple((root.gpus, root.efas) for root in roots if root.gpus and root.efas)
+
+
+def mig_profiles(name: str) -> tuple[str, ...] | None:
+    """The MIG profiles that the GPUs of a type can be cut into.
+
+    Most are from an upstream draft whose header warns that it may be wrong.
+
+    Returns:
+        Profile names such as `1g.10gb`; `()` when the GPUs have no MIG; None when not known.
+
+    Source: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html
+    """
+    data = _published()
+    if name in data["typesWithoutMig"]:
+        return ()
+    model = gpu_model(name)
+    if model is None or data["gpuModels"][model]["mig"] == "unknown":
+        return None
+    return tuple(data["migProfiles"].get(model, {"profiles": ()})["profiles"])
+
+
+def device_group_sizes(name: str) -> tuple[int, ...]:
+    """The sizes of connected Neuron device groups that a type publishes; `()` when it has none.
+
+    Source: https://github.com/aws-neuron/connected-device-maps-over-efa-for-neuron
+    """
+    return DEVICE_GROUP_SIZES if _map(name) else ()
+
+
+def efa_per_device_group(name: str, size: int) -> int | None:
+    """How many EFAs a group of `size` Neuron devices has; None where no map or group exists."""
+    mapping = _map(name)
+    if mapping is None or size not in DEVICE_GROUP_SIZES:
+        return None
+    return len(set(mapping["efas"][:size]))
+
+
+def device_group_ids(name: str, size: int) -> tuple[str, ...]:
+    """The group id of each Neuron device in device order; `()` where no map or group exists.
+
+    The ids are the same on every node of a type, so they do not identify a node.
+    """
+    mapping = _map(name)
+    if mapping is None or size not in DEVICE_GROUP_SIZES:
+        return ()
+    if size == 1:
+        return tuple(mapping["efas"])
+    ids = mapping[f"devicegroup{size}_id"]
+    return tuple(ids[device // size] for device in range(len(mapping["efas"])))
+
+
+def _map(name: str) -> dict[str, Any] | None:
+    data = _published()
+    mapping: dict[str, Any] | None = data["neuronMaps"].get(data["neuronTypes"].get(name))
+    return mapping

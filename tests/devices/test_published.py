@@ -1,0 +1,241 @@
+"""What the drivers publish, checked against literal values and against the group id rule."""
+
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from eks_devices import published
+from eks_devices._data import data_path, read_json, read_toml
+from eks_devices.instance_types import AcceleratedInstanceType
+from eks_devices.network import efa_counts
+
+DATA = read_json("published_devices.json")
+TRN2_BUSES = ["c9", "b4", "b3", "ca", "6c", "57", "56", "6d", "98", "83", "82", "99", "f5", "e0"]
+TRN2_EFAS = [f"0000:{bus}:00.0" for bus in [*TRN2_BUSES, "df", "f6"]]
+MAPPED = [
+    "trn1.32xlarge",
+    "trn1n.32xlarge",
+    "trn2.48xlarge",
+    "trn2e.48xlarge",
+    "trn2u.48xlarge",
+    "trn3.48xlarge",
+    "trn3p.48xlarge",
+    "trn3pd98.48xlarge",
+    "trn3s.48xlarge",
+    "trn3-dev0.48xlarge",
+    "trn3-dev1.48xlarge",
+]
+
+
+def group_id(addresses: list[str]) -> str:
+    """The published rule: sha256 over the sorted, distinct, comma-joined EFA addresses."""
+    return hashlib.sha256(",".join(sorted(set(addresses))).encode()).hexdigest()[:16]
+
+
+def test_the_file_covers_the_types_that_upstream_read():
+    assert len(DATA["gpus"]) == 53
+    assert len(DATA["efas"]) == 29
+    assert set(DATA["efas"]) <= set(DATA["gpus"])
+    assert sorted(DATA["neuronTypes"]) == sorted(MAPPED)
+
+
+def test_the_file_has_one_record_a_line():
+    lines = Path(data_path("published_devices.json")).read_text(encoding="utf-8").splitlines()
+
+    for section in ("gpuModels", "gpus", "efas", "neuronTypes", "neuronAttributes"):
+        for name, record in DATA[section].items():
+            assert f'  "{name}": {json.dumps(record)}' in [line.rstrip(",") for line in lines]
+
+
+def test_every_section_is_documented_and_sourced():
+    about = " ".join(DATA["about"])
+
+    assert all(section in about for section in DATA if section != "about")
+    for row in read_toml("published_devices.source.toml").values():
+        assert {"what", "source", "licence", "checked"} == set(row)
+
+
+@pytest.mark.parametrize("name", sorted(DATA["gpus"]))
+def test_gpus_and_efas_agree_with_the_catalogue(name: str):
+    instance = AcceleratedInstanceType.of(name)
+
+    assert instance.accelerator is not None
+    assert published.gpu_count(name) == instance.accelerator.count
+    roots = published.pcie_roots(name)
+    assert roots is not None
+    assert sum(root.efas for root in roots) == efa_counts(instance)
+
+
+@pytest.mark.parametrize(
+    ("name", "roots"),
+    [
+        ("p4d.24xlarge", ((2, 1),) * 4),
+        ("p4de.24xlarge", ((2, 1),) * 4),
+        ("p5.48xlarge", ((1, 4),) * 8),
+        ("p5.4xlarge", ((1, 1),)),
+        ("p5e.48xlarge", ((1, 4),) * 8),
+        ("p5en.48xlarge", ((2, 4),) * 4),
+        ("p6-b200.48xlarge", ((2, 2),) * 4),
+        ("p6-b300.48xlarge", ((1, 2),) * 8),
+        ("g5.48xlarge", ((8, 1),)),
+        ("p3dn.24xlarge", ((8, 1),)),
+        ("g4dn.12xlarge", ((4, 1),)),
+        ("g4dn.metal", ()),
+        ("g6.48xlarge", ()),
+        ("g6e.48xlarge", ()),
+        ("gr6.8xlarge", ()),
+        ("g6.xlarge", ()),
+        ("g7.8xlarge", None),
+        ("g7e.48xlarge", None),
+        ("p6e-gb200.36xlarge", None),
+        ("trn2.48xlarge", None),
+    ],
+)
+def test_gpus_and_efas_of_a_shared_root(name, roots):
+    assert published.gpu_efa_roots(name) == roots
+
+
+def test_roots_keep_the_names_that_the_driver_publishes():
+    roots = published.pcie_roots("p5.48xlarge")
+
+    assert roots is not None
+    assert [root.name[-2:] for root in roots] == ["44", "55", "66", "77", "88", "99", "aa", "bb"]
+    assert roots[0] == published.PcieRoot(name="pci0000:44", gpus=1, efas=4)
+
+
+def test_efas_of_different_numa_nodes_on_one_type_are_all_counted():
+    roots = published.pcie_roots("g6e.48xlarge")
+
+    assert roots is not None
+    assert [(root.name, root.efas) for root in roots if root.efas] == [
+        ("pci0000:84", 2),
+        ("pci0000:a5", 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "efas"),
+    [
+        ("trn1.32xlarge", [1, 2, 4, 8]),
+        ("trn1n.32xlarge", [1, 4, 8, 16]),
+        ("trn2.48xlarge", [1, 4, 8, 16]),
+        ("trn2u.48xlarge", [1, 4, 8, 16]),
+        ("trn2.3xlarge", [None] * 4),
+        ("trn1.2xlarge", [None] * 4),
+        ("inf2.48xlarge", [None] * 4),
+        ("p5.48xlarge", [None] * 4),
+    ],
+)
+def test_efas_of_a_device_group(name, efas):
+    assert [published.efa_per_device_group(name, size) for size in (1, 4, 8, 16)] == efas
+
+
+@pytest.mark.parametrize("size", [0, 2, 3, 5, 12, 32, -1])
+def test_only_four_sizes_of_groups_are_published(size):
+    assert published.efa_per_device_group("trn2.48xlarge", size) is None
+    assert published.device_group_ids("trn2.48xlarge", size) == ()
+
+
+def test_group_sizes():
+    assert published.device_group_sizes("trn2.48xlarge") == (1, 4, 8, 16)
+    assert published.device_group_sizes("trn2.3xlarge") == ()
+    assert published.device_group_sizes("inf2.xlarge") == ()
+
+
+@pytest.mark.parametrize("name", MAPPED)
+@pytest.mark.parametrize("size", [4, 8, 16])
+def test_group_ids_follow_the_published_rule(name, size):
+    addresses = list(published.device_group_ids(name, 1))
+    ids = published.device_group_ids(name, size)
+
+    assert len(addresses) == len(ids) == 16
+    for device, got in enumerate(ids):
+        first = device // size * size
+        assert got == group_id(addresses[first : first + size])
+
+
+def test_group_ids_of_trn2_are_the_documented_ones():
+    def distinct(size: int) -> list[str]:
+        return list(dict.fromkeys(published.device_group_ids("trn2.48xlarge", size)))
+
+    assert distinct(1) == TRN2_EFAS
+    assert distinct(4) == [
+        "13713e551cd37c19",
+        "671622785349fddf",
+        "237e3ef7b968b4d3",
+        "b3d6ce1919d29f8f",
+    ]
+    assert distinct(8) == ["3593812b8066a078", "614e16dab9ba2f1f"]
+    assert distinct(16) == ["821d14afaf11327d"]
+
+
+def test_group_ids_of_trn1_are_the_documented_ones():
+    ids = dict.fromkeys(published.device_group_ids("trn1.32xlarge", 4))
+
+    assert list(ids) == [
+        "88a3c6ad1661fe1d",
+        "69b2225fd72a59dd",
+        "e3c29faa0cd11323",
+        "178a9e264a26793e",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("p5.48xlarge", "1g.10gb 1g.10gb+me 1g.20gb 2g.20gb 3g.40gb 4g.40gb 7g.80gb"),
+        ("p5.4xlarge", "1g.10gb 1g.10gb+me 1g.20gb 2g.20gb 3g.40gb 4g.40gb 7g.80gb"),
+        ("p4d.24xlarge", "1g.5gb 1g.5gb+me 1g.10gb 2g.10gb 3g.20gb 4g.20gb 7g.40gb"),
+        ("p4de.24xlarge", "1g.10gb 1g.10gb+me 1g.20gb 2g.20gb 3g.40gb 4g.40gb 7g.80gb"),
+        ("p6-b200.48xlarge", "1g.23gb 1g.23gb+me 1g.45gb 2g.45gb 3g.90gb 4g.90gb 7g.180gb"),
+        ("g6.xlarge", ""),
+        ("g5.48xlarge", ""),
+        ("g4dn.xlarge", ""),
+        ("g5g.xlarge", ""),
+        ("g6e.xlarge", ""),
+        ("g6f.large", ""),
+        ("p3dn.24xlarge", ""),
+        ("p6e-gb200.36xlarge", ""),
+    ],
+)
+def test_known_mig_profiles(name, known):
+    assert published.mig_profiles(name) == tuple(known.split())
+
+
+@pytest.mark.parametrize(
+    "name", ["p5en.48xlarge", "p5e.48xlarge", "p6-b300.48xlarge", "g7e.8xlarge", "trn2.48xlarge"]
+)
+def test_unknown_mig_profiles(name):
+    assert published.mig_profiles(name) is None
+
+
+def test_each_model_says_where_its_mig_profiles_are_from():
+    for name, model in DATA["gpuModels"].items():
+        assert model["mig"] in ("draft", "vendor", "none", "unknown")
+        origin = DATA["migProfiles"].get(name, {"origin": model["mig"]})["origin"]
+        assert origin == model["mig"]
+        assert (name in DATA["migProfiles"]) == (model["mig"] in ("draft", "vendor"))
+
+
+def test_the_model_is_what_the_driver_calls_it():
+    assert published.gpu_model("p5.48xlarge") == "NVIDIA H100 80GB HBM3"
+    assert published.gpu_model("trn2.48xlarge") is None
+    assert published.gpu_count("g6f.large") == 1
+    assert published.gpu_count("p6e-gb200.36xlarge") is None
+
+
+def test_importing_published_facts_and_claims_reads_no_data():
+    code = (
+        "import sys; opened = []\n"
+        "sys.addaudithook(lambda event, args: event == 'open' and opened.append(str(args[0])))\n"
+        "import eks_devices.published, eks_devices.claims\n"
+        "print([name for name in opened if name.endswith(('.json', '.toml'))], 'tomllib' in "
+        "sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "[] False"
