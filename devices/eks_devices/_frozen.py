@@ -15,8 +15,8 @@ class FrozenDict(dict[K, V]):
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError("this mapping is part of a frozen value and cannot be changed")
 
-    __setitem__ = __delitem__ = __ior__ = _refuse  # type: ignore[assignment]
-    clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self.items()))

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from . import instance_records as records
 from .findings import Finding, fault
+from .kubernetes import is_token
 
 _LONGEST_NAME = 64  # No EC2 name is longer than about 25 characters.
-_TOKEN_MARK = "${Token["
 _MOST_GUESSES = 3
 _ALIKE = 0.85  # Below this, an ordinary type such as m5.large would be "g5.xlarge".
 _ALIKE_IN_FAMILY = 0.7
@@ -23,7 +23,7 @@ def refusal(name: object, path: str) -> Finding:
     """The fault for a name that the catalogue does not have."""
     if not isinstance(name, str):
         return _wrong_type(name, path)
-    if _TOKEN_MARK in name:
+    if is_token(name):
         return _token(name, path)
     entry = records.announced().get(name)
     return _unknown(name, path) if entry is None else _announced(name, path, entry)

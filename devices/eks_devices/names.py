@@ -37,9 +37,7 @@ BOTTLEROCKET_NVIDIA_SHARING: Final = (
     "settings.kubelet-device-plugins.nvidia.device-sharing-strategy"
 )
 BOTTLEROCKET_NVIDIA_REPLICAS: Final = "settings.kubelet-device-plugins.nvidia.time-slicing.replicas"
-BOTTLEROCKET_DEVICE_OWNERSHIP: Final = (
-    "settings.kubernetes.device-ownership-from-security-context"
-)
+BOTTLEROCKET_DEVICE_OWNERSHIP: Final = "settings.kubernetes.device-ownership-from-security-context"
 BOTTLEROCKET_MAX_PODS: Final = "settings.kubernetes.max-pods"
 
 DEFAULT_OWNER: Final = "default"

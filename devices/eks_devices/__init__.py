@@ -1,0 +1,69 @@
+"""Facts, rules, plans and claims for accelerated node groups on Amazon EKS.
+
+Standard library only. `plan_cluster` turns node groups into one frozen plan, `device_support`
+answers what works where, and the claim classes say what a Pod needs.
+"""
+
+from __future__ import annotations
+
+from .capacity import Capacity, CapacityKind
+from .claims import (
+    ChannelAllocation,
+    ComputeDomain,
+    DeviceRequest,
+    MatchAttribute,
+    ResourceClaim,
+    ResourceClaimTemplate,
+)
+from .findings import EksDevicesError, Finding, Severity
+from .fleet import plan_cluster
+from .instance_types import AcceleratedInstanceType, Accelerator, CpuArchitecture, NetworkCard
+from .network import NetworkInterface
+from .planner import plan_nodegroup
+from .plans import ClusterPlan, DevicePlan, DriverPlan, NodegroupPlan
+from .releases import DriverRelease, eks_registry
+from .sharing import GpuSharing
+from .spec import NodegroupOptions, NodegroupSpec
+from .support import Support, device_support
+from .taints import Taint, TaintEffect
+from .vocabulary import Compute, DeviceType, Feature, Mechanism, OperatingSystem, Verdict
+
+__all__ = [
+    "AcceleratedInstanceType",
+    "Accelerator",
+    "Capacity",
+    "CapacityKind",
+    "ChannelAllocation",
+    "ClusterPlan",
+    "Compute",
+    "ComputeDomain",
+    "CpuArchitecture",
+    "DevicePlan",
+    "DeviceRequest",
+    "DeviceType",
+    "DriverPlan",
+    "DriverRelease",
+    "EksDevicesError",
+    "Feature",
+    "Finding",
+    "GpuSharing",
+    "MatchAttribute",
+    "Mechanism",
+    "NetworkCard",
+    "NetworkInterface",
+    "NodegroupOptions",
+    "NodegroupPlan",
+    "NodegroupSpec",
+    "OperatingSystem",
+    "ResourceClaim",
+    "ResourceClaimTemplate",
+    "Severity",
+    "Support",
+    "Taint",
+    "TaintEffect",
+    "Verdict",
+    "device_support",
+    "eks_registry",
+    "plan_cluster",
+    "plan_nodegroup",
+]

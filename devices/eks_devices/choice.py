@@ -1,0 +1,196 @@
+"""Which mechanism serves each device of a group, who owns it, and why."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ._data import read_toml
+from .findings import Finding, fault, warning
+from .kubernetes import KubernetesMinor
+from .spec import NodegroupSpec
+from .support import Support, find_support
+from .vocabulary import Compute, DeviceType, Mechanism, OperatingSystem
+
+_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/device-management.html"
+_ALIGNED = "claims align two device types only when both are claims"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A mechanism and the reason for it; `automatic` when nobody named it."""
+
+    mechanism: Mechanism
+    reason: str
+    automatic: bool
+
+
+def named_mechanism(spec: NodegroupSpec, device: DeviceType) -> Mechanism | None:
+    """The mechanism that the user names for a device type, None where none is named."""
+    if device is DeviceType.COMPUTE_DOMAIN:
+        return None
+    if isinstance(spec.mechanism, Mapping):
+        return spec.mechanism.get(device)
+    return spec.mechanism
+
+
+def choose(
+    spec: NodegroupSpec, device: DeviceType, family: str, version: str, accelerator: Choice | None
+) -> Choice:
+    """Choose the mechanism of one device type; a named one is never changed.
+
+    Args:
+        spec: The group.
+        device: The device type.
+        family: The family of the instance type, `trn2`.
+        version: A Kubernetes minor that serves DRA, or one where every mechanism is named.
+        accelerator: The choice for the group's accelerator, which unnamed EFA follows.
+    """
+    named = named_mechanism(spec, device)
+    if named is not None:
+        return Choice(named, f"named: {named}", automatic=False)
+    if device is DeviceType.COMPUTE_DOMAIN:
+        return Choice(Mechanism.DRA, "ComputeDomains exist under DRA only", automatic=True)
+    if device is DeviceType.EFA and accelerator is not None:
+        reason = f"follows the accelerator ({accelerator.mechanism}): {_ALIGNED}"
+        return Choice(accelerator.mechanism, reason, automatic=True)
+    return _automatic(spec, device, family, version)
+
+
+def _automatic(spec: NodegroupSpec, device: DeviceType, family: str, version: str) -> Choice:
+    support = support_of(spec, device, Mechanism.DRA, family, version)
+    if not support.automatic:
+        return Choice(Mechanism.DEVICE_PLUGIN, f"automatic: {support.why_not}", automatic=True)
+    for row in declared_against_dra(spec, device):
+        reason = f"automatic: {row['option']} is declared, and {row['reason']}"
+        return Choice(Mechanism.DEVICE_PLUGIN, reason, automatic=True)
+    return Choice(Mechanism.DRA, f"automatic: {support.message}", automatic=True)
+
+
+@functools.cache
+def _against_dra() -> tuple[dict[str, Any], ...]:
+    return tuple(read_toml("support.toml")["against_dra"])
+
+
+def declared_against_dra(spec: NodegroupSpec, device: DeviceType) -> Iterator[dict[str, Any]]:
+    """The rows of what the group declares that speaks against DRA."""
+    for row in _against_dra():
+        if device in row["devices"] and getattr(spec, row["option"]):
+            yield row
+
+
+def support_of(
+    spec: NodegroupSpec, device: DeviceType, mechanism: Mechanism, family: str, version: str
+) -> Support:
+    """What the sources say of a device and mechanism on the nodes of a group."""
+    return find_support(
+        device, mechanism, Compute.MANAGED, spec.operating_system, family=family, version=version
+    )
+
+
+def choice_findings(
+    spec: NodegroupSpec, device: DeviceType, choice: Choice, family: str, version: str
+) -> Iterator[Finding]:
+    """Faults and warnings of a mechanism for a device type of a group."""
+    support = support_of(spec, device, choice.mechanism, family, version)
+    yield from _judged(spec, support, support.option or _field(device), choice)
+    if device is DeviceType.GPU and spec.gpu_sharing is not None:
+        sharing = find_support(
+            device,
+            choice.mechanism,
+            Compute.MANAGED,
+            spec.operating_system,
+            family=family,
+            version=version,
+            feature=spec.gpu_sharing.feature,
+        )
+        yield from _judged(spec, sharing, "gpu_sharing", choice)
+    if choice.mechanism is Mechanism.DRA and not choice.automatic:
+        for row in declared_against_dra(spec, device):
+            yield _against(row, f"{spec.path}.{row['option']}")
+
+
+def _field(device: DeviceType) -> str:
+    return "compute_domains" if device is DeviceType.COMPUTE_DOMAIN else "mechanism"
+
+
+def _judged(
+    spec: NodegroupSpec, support: Support, option: str, choice: Choice
+) -> Iterator[Finding]:
+    path = f"{spec.path}.{option}"
+    if not support.allowed:
+        allowed = "what device_support answers with yes, limited or unproven"
+        yield fault(
+            support.code,
+            path,
+            support.message,
+            got=str(getattr(spec, support.option) if support.option else choice.mechanism),
+            allowed=allowed,
+            fix=support.fix,
+            source=support.source,
+        )
+    elif support.warn:
+        yield warning(support.code, path, support.message, fix=support.fix, source=support.source)
+
+
+def _against(row: dict[str, Any], path: str) -> Finding:
+    message = f"DRA is named and {row['option']} is declared, but {row['reason']}"
+    fix = "use mechanism=Mechanism.DEVICE_PLUGIN, or leave the declaration out"
+    if row["when_named"] == "fault":
+        return fault(
+            "DeclaredAgainstDra",
+            path,
+            message,
+            got=True,
+            allowed="the device plugin",
+            fix=fix,
+            source=row["source"],
+        )
+    return warning("DeclaredAgainstDra", path, message, fix=fix, source=row["source"])
+
+
+def unnamed_faults(
+    spec: NodegroupSpec, devices: tuple[DeviceType, ...], minor: KubernetesMinor
+) -> Iterator[Finding]:
+    """Faults of device types that need a named mechanism and have none."""
+    for device in devices:
+        if device is DeviceType.COMPUTE_DOMAIN or named_mechanism(spec, device) is not None:
+            continue
+        follows = device is DeviceType.EFA and named_mechanism(spec, devices[0]) is not None
+        if device in spec.external:
+            yield _unnamed(
+                spec,
+                device,
+                "somebody else's manager serves this device type, and "
+                "nothing here can know by which mechanism",
+            )
+        elif not minor.serves_dra and not follows:
+            yield _unnamed(
+                spec,
+                device,
+                f"there is no default mechanism on Kubernetes "
+                f"{minor.version}, which serves DRA as a beta only",
+            )
+
+
+def _unnamed(spec: NodegroupSpec, device: DeviceType, message: str) -> Finding:
+    return fault(
+        "MechanismRequired",
+        f"{spec.path}.mechanism",
+        f"{device}: {message}",
+        got=spec.mechanism,
+        allowed=", ".join(f"Mechanism.{one.name}" for one in Mechanism),
+        fix="name the mechanism, for example mechanism=Mechanism.DEVICE_PLUGIN",
+        source=_GUIDE,
+    )
+
+
+def is_built_in(device: DeviceType, mechanism: Mechanism, system: OperatingSystem) -> bool:
+    """Whether the operating system itself runs the manager."""
+    return (
+        device is DeviceType.GPU
+        and mechanism is Mechanism.DEVICE_PLUGIN
+        and system is OperatingSystem.BOTTLEROCKET
+    )

@@ -1,0 +1,19 @@
+"""Claims for devices as values: what a Pod asks for, and the objects that Kubernetes stores."""
+
+from __future__ import annotations
+
+from .compute_domain import ChannelAllocation, ComputeDomain
+from .kinds import RequestKind
+from .match import MatchAttribute
+from .requests import DeviceRequest
+from .templates import ResourceClaim, ResourceClaimTemplate
+
+__all__ = [
+    "ChannelAllocation",
+    "ComputeDomain",
+    "DeviceRequest",
+    "MatchAttribute",
+    "RequestKind",
+    "ResourceClaim",
+    "ResourceClaimTemplate",
+]

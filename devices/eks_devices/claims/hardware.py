@@ -1,0 +1,140 @@
+"""Whether an instance type has what a claim asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eks_devices.findings import Finding, fault
+from eks_devices.instance_types import AcceleratedInstanceType
+from eks_devices.network import efa_counts, max_efa_count
+from eks_devices.published import mig_profiles
+from eks_devices.vocabulary import DeviceType
+
+from .asked import Asked
+from .kinds import RequestKind
+from .requests import DeviceRequest
+
+_MIG_PAGE = "https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html"
+_TYPES_PAGE = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html"
+_ULTRASERVER_PAGE = "https://aws.amazon.com/ec2/ultraservers/"
+_NEURON_PAGE = "https://github.com/aws-neuron/aws-neuron-sdk"
+
+_COUNTED = (RequestKind.GPU, RequestKind.NEURON, RequestKind.EFA)
+
+
+def hardware_faults(asked: Asked, instance: AcceleratedInstanceType) -> Iterator[Finding]:
+    """Faults of requests for devices that the type does not have, or not so many of."""
+    for index, request in enumerate(asked.requests):
+        path = f"{asked.path}.requests[{index}]"
+        if most_devices(instance, request.kind) == 0:
+            yield _missing(path, request, instance)
+        else:
+            yield from _option_faults(path, request, instance)
+    for kind in _COUNTED:
+        yield from _too_many(asked, kind, instance)
+
+
+def most_devices(instance: AcceleratedInstanceType, kind: RequestKind) -> int:
+    """How many devices of a kind a node of the type has at most; for MIG, how many GPUs."""
+    if kind is RequestKind.EFA:
+        return max_efa_count(instance)
+    if kind in (RequestKind.GPU, RequestKind.MIG):
+        return _accelerators(instance, DeviceType.GPU)
+    return _accelerators(instance, DeviceType.NEURON)
+
+
+def _accelerators(instance: AcceleratedInstanceType, device_type: DeviceType) -> int:
+    chip = instance.accelerator
+    return chip.count if chip is not None and chip.device_type is device_type else 0
+
+
+def _missing(path: str, request: DeviceRequest, instance: AcceleratedInstanceType) -> Finding:
+    has = [
+        f"{number} {name}"
+        for name, number in (
+            ("GPU", _accelerators(instance, DeviceType.GPU)),
+            ("Neuron", _accelerators(instance, DeviceType.NEURON)),
+            ("EFA", efa_counts(instance)),
+        )
+        if number
+    ]
+    return fault(
+        "NoSuchDevice",
+        path,
+        f"{instance.name} has no device for this request",
+        got=request.kind.value,
+        allowed=", ".join(has) or "nothing",
+        fix="drop the request, or use an instance type that has such devices",
+        source=_TYPES_PAGE,
+    )
+
+
+def _too_many(
+    asked: Asked, kind: RequestKind, instance: AcceleratedInstanceType
+) -> Iterator[Finding]:
+    has, wanted = most_devices(instance, kind), asked.total(kind)
+    if 0 < has < wanted:
+        yield fault(
+            "TooManyDevices",
+            f"{asked.path_of(kind)}.count",
+            f"a claim is for one node, and {instance.name} has fewer",
+            got=wanted,
+            allowed=f"at most {has}",
+            fix=f"ask for {has} or fewer, or take a larger type",
+            source=_TYPES_PAGE,
+        )
+
+
+def _option_faults(
+    path: str, request: DeviceRequest, instance: AcceleratedInstanceType
+) -> Iterator[Finding]:
+    if request.profile is not None:
+        yield from _profile(f"{path}.profile", request.profile, instance)
+    if request.mode is not None:
+        yield from _mode(f"{path}.mode", request.mode, instance)
+    if request.logical_neuron_cores is not None:
+        yield from _cores(f"{path}.logical_neuron_cores", request.logical_neuron_cores, instance)
+
+
+def _profile(path: str, profile: str, instance: AcceleratedInstanceType) -> Iterator[Finding]:
+    known = mig_profiles(instance.name)
+    if known is not None and profile not in known:
+        fix = f"use {known[0]}, for example" if known else "ask for whole GPUs: DeviceRequest.gpu()"
+        yield fault(
+            "UnknownMigProfile",
+            path,
+            f"the GPUs of {instance.name} have no such partition",
+            got=profile,
+            allowed=", ".join(known) or "none: these GPUs have no MIG",
+            fix=fix,
+            source=_MIG_PAGE,
+        )
+
+
+def _mode(path: str, mode: int, instance: AcceleratedInstanceType) -> Iterator[Finding]:
+    sizes = instance.ultraserver_sizes
+    if mode not in sizes:
+        part = "is part of no UltraServer" if not sizes else "has no UltraServer of this size"
+        yield fault(
+            "NotInUltraServer",
+            path,
+            f"{instance.name} {part}",
+            got=mode,
+            allowed=", ".join(map(str, sizes)) or "none",
+            fix="use an UltraServer type, or DeviceRequest.neuron()",
+            source=_ULTRASERVER_PAGE,
+        )
+
+
+def _cores(path: str, cores: int, instance: AcceleratedInstanceType) -> Iterator[Finding]:
+    sizes = instance.logical_core_sizes
+    if cores not in sizes:
+        yield fault(
+            "NoLogicalCores",
+            path,
+            f"the chips of {instance.name} do not group their cores so",
+            got=cores,
+            allowed=", ".join(map(str, sizes)) or "None: leave it out",
+            fix="leave logical_neuron_cores out",
+            source=_NEURON_PAGE,
+        )

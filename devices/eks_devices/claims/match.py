@@ -1,0 +1,78 @@
+"""The attribute that all devices of a claim must share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from eks_devices.findings import raise_faults
+from eks_devices.names import PCIE_ROOT_ATTRIBUTE, device_group_attribute
+
+from ._values import json_text
+from .syntax import attribute
+
+_SIZED: Final = device_group_attribute(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchAttribute:
+    """An attribute whose value all devices of a claim must have in common.
+
+    Use `PCIE_ROOT`, `DEVICE_GROUP` or `of`. A claim for one device has nothing to match, so its
+    manifest carries no constraint.
+
+    Source: https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
+    """
+
+    attribute: str
+    """The qualified name, `resource.kubernetes.io/pcieRoot`; for DEVICE_GROUP a stand-in."""
+
+    PCIE_ROOT: ClassVar[MatchAttribute]
+    """GPUs and EFAs on one PCIe root.
+
+    Source: https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html
+    """
+    DEVICE_GROUP: ClassVar[MatchAttribute]
+    """Neuron devices, and their EFAs, of one connected group of 1, 4, 8 or 16 devices.
+
+    The size is the number of Neuron devices that the claim asks for.
+    Source: https://github.com/aws-neuron/connected-device-maps-over-efa-for-neuron
+    """
+
+    def __post_init__(self) -> None:
+        """Raise EksDevicesError for a name that is no attribute."""
+        raise_faults(attribute(self.attribute, "match.attribute"))
+
+    @classmethod
+    def of(cls, attribute: str) -> MatchAttribute:
+        """An attribute of a driver's own, `gpu.nvidia.com/parentUUID`.
+
+        Args:
+            attribute: domain and name of the attribute; every device must publish it.
+
+        Raises:
+            EksDevicesError: `InvalidAttribute`, `WrongType` or `TokenNotAllowed`.
+        """
+        return cls(attribute=attribute)
+
+    def attribute_for(self, neuron_devices: int) -> str:
+        """The attribute's name in a claim for so many Neuron devices."""
+        return device_group_attribute(neuron_devices) if self.is_device_group else self.attribute
+
+    @property
+    def is_device_group(self) -> bool:
+        """Whether the number of Neuron devices decides which attribute is meant."""
+        return self.attribute == _SIZED
+
+    @property
+    def is_pcie_root(self) -> bool:
+        """Whether devices of one PCIe root are asked for."""
+        return self.attribute == PCIE_ROOT_ATTRIBUTE
+
+    def to_json(self) -> str:
+        """The value as deterministic JSON text."""
+        return json_text(self)
+
+
+MatchAttribute.PCIE_ROOT = MatchAttribute(attribute=PCIE_ROOT_ATTRIBUTE)
+MatchAttribute.DEVICE_GROUP = MatchAttribute(attribute=_SIZED)

@@ -1,0 +1,230 @@
+"""Turns the node groups of a cluster into one plan: the groups and the managers they need."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ._frozen import FrozenDict
+from .findings import EksDevicesError, Finding, fault
+from .kubernetes import KubernetesMinor, find_minor, support_findings
+from .names import DEFAULT_OWNER, EXTERNAL_OWNER, HOST_OWNER
+from .planner import judge_nodegroup, nodegroup_faults
+from .plans import ClusterPlan, DevicePlan, DriverPlan, NodegroupPlan
+from .spec import NodegroupSpec
+from .support import find_support
+from .typecheck import member, path_step, wrong_type
+from .vocabulary import Compute, DeviceType, Mechanism, OperatingSystem
+
+Keep = Mapping[DeviceType, Sequence[Mechanism]]
+_NOT_INSTALLED = (EXTERNAL_OWNER, HOST_OWNER)
+_KEEP_FORM = "a mapping such as {DeviceType.EFA: (Mechanism.DRA,)}"
+_NO_LISTS = (str, bytes, Mapping)
+
+
+def plan_cluster(
+    *, kubernetes_version: str, nodegroups: Iterable[NodegroupSpec], keep: Keep | None = None
+) -> ClusterPlan:
+    """Plan the accelerated node groups of a cluster and the managers to install for them.
+
+    Args:
+        kubernetes_version: The cluster's minor, "1.34".
+        nodegroups: The groups; each is planned as if it were alone.
+        keep: Managers to install although no group here needs them: groups of other apps, or
+            what a migration still needs. Nothing is kept unless named.
+
+    Raises:
+        EksDevicesError: Every fault of every group, of the version and of `keep` at once.
+
+    Source: https://docs.aws.amazon.com/eks/latest/userguide/device-management.html
+    """
+    specs, faults = _listed(nodegroups)
+    kept = _copied(keep)
+    minor = find_minor(kubernetes_version, "kubernetes_version")
+    faults += [*_name_faults(specs), *_keep_faults(kept, minor)]
+    if isinstance(minor, Finding):
+        groups = [one for spec in specs for one in nodegroup_faults(spec)]
+        raise EksDevicesError([minor, *faults, *groups])
+    results = [judge_nodegroup(spec, minor) for spec in specs]
+    faults += [one for result in results if isinstance(result, tuple) for one in result]
+    plans = tuple(result for result in results if isinstance(result, NodegroupPlan))
+    return join_plans(minor, plans, keep=kept, faults=faults)
+
+
+def join_plans(
+    minor: KubernetesMinor,
+    plans: tuple[NodegroupPlan, ...],
+    *,
+    keep: Keep | None = None,
+    faults: Iterable[Finding] = (),
+) -> ClusterPlan:
+    """The plan of a cluster from the plans of its groups; raises the faults given and found."""
+    found = list(faults)
+    found += [] if found else _scope_faults(plans, keep or {})
+    if found:
+        raise EksDevicesError(found)
+    findings = [*support_findings(minor, "kubernetes_version")]
+    findings += [finding for plan in plans for finding in plan.findings]
+    return ClusterPlan(
+        kubernetes_version=minor.version,
+        nodegroups=plans,
+        drivers=_drivers(plans, keep or {}),
+        findings=tuple(findings),
+    )
+
+
+def _listed(nodegroups: object) -> tuple[list[NodegroupSpec], list[Finding]]:
+    if isinstance(nodegroups, (str, Mapping)) or not isinstance(nodegroups, Iterable):
+        wanted = "a list of NodegroupSpec"
+        return [], [wrong_type("nodegroups", nodegroups, wanted, "pass a list or tuple")]
+    listed = list(nodegroups)
+    faults = [
+        wrong_type(f"nodegroups[{index}]", one, "a NodegroupSpec", "use NodegroupSpec(...)")
+        for index, one in enumerate(listed)
+        if not isinstance(one, NodegroupSpec)
+    ]
+    return [one for one in listed if isinstance(one, NodegroupSpec)], faults
+
+
+def _name_faults(specs: list[NodegroupSpec]) -> Iterator[Finding]:
+    names = Counter(path_step(spec.name) for spec in specs)
+    for name, times in names.items():
+        if times > 1:
+            yield fault(
+                "RepeatedName",
+                f"nodegroups.{name}.name",
+                f"{times} node groups have this name",
+                got=name,
+                allowed="each name once in a cluster",
+                fix="rename all but one",
+            )
+
+
+def _copied(keep: Any) -> Any:
+    """`keep` with tuples in it, so that one-time iterators last; what cannot be read stays."""
+    try:
+        return FrozenDict(
+            {
+                device: mechanisms if isinstance(mechanisms, _NO_LISTS) else tuple(mechanisms)
+                for device, mechanisms in keep.items()
+            }
+        )
+    except Exception:  # noqa: BLE001  (its fault is named below)
+        return keep
+
+
+def _keep_faults(keep: object, minor: KubernetesMinor | Finding) -> Iterator[Finding]:
+    if keep is None:
+        return
+    if not isinstance(keep, FrozenDict):
+        yield wrong_type("keep", keep, _KEEP_FORM, "pass a mapping with tuples of Mechanism")
+        return
+    for device, mechanisms in keep.items():
+        path = f"keep[{path_step(device)}]"
+        yield from member(device, DeviceType, "keep")
+        if not isinstance(mechanisms, tuple):
+            yield wrong_type(path, mechanisms, _KEEP_FORM, "pass a tuple of Mechanism")
+            continue
+        for mechanism in mechanisms:
+            yield from member(mechanism, Mechanism, path)
+            if device is DeviceType.COMPUTE_DOMAIN and mechanism is Mechanism.DEVICE_PLUGIN:
+                yield fault(
+                    "ComputeDomainNeedsDra",
+                    path,
+                    "no device plugin serves ComputeDomains",
+                    got=str(mechanism),
+                    allowed="Mechanism.DRA",
+                    fix="keep Mechanism.DRA",
+                )
+        if any(one is Mechanism.DRA for one in mechanisms):
+            yield from _kept_dra_faults(minor, path)
+
+
+def _kept_dra_faults(minor: KubernetesMinor | Finding, path: str) -> Iterator[Finding]:
+    if isinstance(minor, KubernetesMinor) and not minor.serves_dra:
+        support = find_support(
+            DeviceType.GPU,
+            Mechanism.DRA,
+            Compute.MANAGED,
+            OperatingSystem.AL2023,
+            family="",
+            version=minor.version,
+        )
+        yield fault(
+            support.code,
+            path,
+            support.message,
+            got=str(Mechanism.DRA),
+            allowed="Mechanism.DEVICE_PLUGIN",
+            fix=support.fix,
+            source=support.source,
+        )
+
+
+def _scope_faults(plans: tuple[NodegroupPlan, ...], keep: Keep) -> list[Finding]:
+    """A scoped manager shares the default installation's classes and accounts."""
+    kept = {(device, mechanism) for device, mechanisms in keep.items() for mechanism in mechanisms}
+    held = kept | {
+        (device.device_type, device.mechanism)
+        for plan in plans
+        for device in plan.devices
+        if is_default(device.owner)
+    }
+    return [
+        _lacking(plan, device)
+        for plan in plans
+        for device in plan.devices
+        if is_scoped(device.owner) and (device.device_type, device.mechanism) not in held
+    ]
+
+
+def _lacking(plan: NodegroupPlan, device: DevicePlan) -> Finding:
+    what = f"{device.device_type} by {device.mechanism}"
+    return fault(
+        "ScopeWithoutDefault",
+        f"nodegroups.{plan.name}.scope",
+        f"the default installation does not hold {what}, whose classes and accounts this "
+        "scope uses",
+        got=device.owner,
+        allowed="scopes of what the default holds",
+        fix=f"add keep={{DeviceType.{device.device_type.name}: "
+        f"(Mechanism.{device.mechanism.name},)}} to the default installation",
+    )
+
+
+def is_default(owner: str) -> bool:
+    """Whether an owner is the default installation, with or without settings."""
+    return owner == DEFAULT_OWNER or owner.startswith(f"{DEFAULT_OWNER}-")
+
+
+def is_scoped(owner: str) -> bool:
+    """Whether an owner is a scoped installation."""
+    return not is_default(owner) and owner not in _NOT_INSTALLED
+
+
+def _drivers(plans: tuple[NodegroupPlan, ...], keep: Keep) -> tuple[DriverPlan, ...]:
+    """One manager per device type, mechanism and owner, in a stable order."""
+    served: dict[tuple[DeviceType, Mechanism, str], list[str]] = {}
+    settings: dict[tuple[DeviceType, Mechanism, str], FrozenDict[str, str | int]] = {}
+    for device_type, mechanisms in keep.items():
+        for mechanism in mechanisms:
+            served.setdefault((device_type, mechanism, DEFAULT_OWNER), [])
+    for plan in plans:
+        for device in plan.devices:
+            if device.owner not in _NOT_INSTALLED:
+                key = (device.device_type, device.mechanism, device.owner)
+                served.setdefault(key, []).append(plan.name)
+                settings[key] = device.settings
+    order = {device: place for place, device in enumerate(DeviceType)}
+    keys = sorted(served, key=lambda key: (order[key[0]], key[1], key[2]))
+    return tuple(
+        DriverPlan(
+            device_type=key[0],
+            mechanism=key[1],
+            owner=key[2],
+            settings=settings.get(key, FrozenDict()),
+            nodegroups=tuple(served[key]),
+        )
+        for key in keys
+    )

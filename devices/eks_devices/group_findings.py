@@ -1,0 +1,135 @@
+"""What is worth saying of a group whose mechanisms are chosen: faults, warnings, infos."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .amis import ami_findings, node_floor, release_findings
+from .choice import Choice, choice_findings
+from .drawing import group_interfaces
+from .findings import Finding, fault, info, warning
+from .instance_types import AcceleratedInstanceType
+from .kubernetes import floors
+from .network import eni_limited_max_pods
+from .spec import NodegroupSpec
+from .vocabulary import DeviceType, Mechanism
+
+_AUTOSCALER = "https://github.com/kubernetes/autoscaler/issues/7724"
+_EFA_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html"
+
+
+def group_findings(
+    spec: NodegroupSpec,
+    instance: AcceleratedInstanceType,
+    version: str,
+    choices: dict[DeviceType, Choice],
+) -> Iterator[Finding]:
+    """Every finding of a group on a Kubernetes version, in the order of its parts."""
+    mechanisms = {device: choice.mechanism for device, choice in choices.items()}
+    yield from ami_findings(spec, instance)
+    for device, choice in choices.items():
+        yield from choice_findings(spec, device, choice, instance.family, version)
+        if choice.automatic:
+            text = f"{device} by {choice.mechanism}: {choice.reason}"
+            yield info(
+                "MechanismChosen",
+                f"{spec.path}.mechanism",
+                text,
+                fix="name the mechanism to keep it across releases",
+            )
+    yield from release_findings(spec, instance, version, mechanisms)
+    yield from _instance_findings(spec, instance)
+    yield from _pod_findings(spec, instance)
+    yield from _subnet_faults(spec, instance)
+    yield from _logical_core_faults(spec, mechanisms)
+    if Mechanism.DRA in mechanisms.values():
+        yield from _dra_findings(spec, version)
+
+
+def _instance_findings(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
+    path = f"{spec.path}.instance_type"
+    if instance.unverified:
+        yield warning(
+            "UnverifiedInstanceType",
+            path,
+            f"{instance.name}: {instance.unverified}",
+            fix="compare with DescribeInstanceTypes before you deploy",
+        )
+    if instance.other_accelerator:
+        yield warning(
+            "UnmanagedAccelerator",
+            path,
+            f"no manager here serves {instance.other_accelerator} of {instance.name}",
+            fix="install its vendor's device plugin yourself",
+        )
+
+
+def _pod_findings(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
+    addresses = eni_limited_max_pods(instance, group_interfaces(spec, instance))
+    if spec.max_pods is not None and addresses is not None and spec.max_pods > addresses:
+        yield warning(
+            "MaxPodsAboveAddresses",
+            f"{spec.path}.max_pods",
+            f"the interfaces have addresses for {addresses} Pods, and {spec.max_pods} are "
+            "allowed: the rest waits for an address",
+            fix="turn prefix delegation of the VPC CNI on, or lower max_pods",
+        )
+
+
+def _subnet_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
+    if spec.subnet_count in (None, 1) or not group_interfaces(spec, instance):
+        return
+    yield fault(
+        "SubnetRequired",
+        f"{spec.path}.subnet",
+        "EFA does not leave an Availability Zone, so the group must be in one subnet",
+        got=f"{spec.subnet_count} subnets",
+        allowed="one private subnet",
+        fix="pass subnet=..., for example vpc.private_subnets[0]; with a reservation, a subnet of "
+        "its Availability Zone",
+        source=_EFA_GUIDE,
+    )
+
+
+def _logical_core_faults(
+    spec: NodegroupSpec, mechanisms: dict[DeviceType, Mechanism]
+) -> Iterator[Finding]:
+    if spec.logical_neuron_cores and mechanisms.get(DeviceType.NEURON) is Mechanism.DRA:
+        yield fault(
+            "LogicalCoresPerClaim",
+            f"{spec.path}.logical_neuron_cores",
+            "under DRA each claim sets its logical NeuronCores",
+            got=spec.logical_neuron_cores,
+            allowed="None under DRA",
+            fix="set it in the claim, or use mechanism=Mechanism.DEVICE_PLUGIN",
+            source="https://docs.aws.amazon.com/eks/latest/userguide/device-management-neuron.html",
+        )
+
+
+def _dra_findings(spec: NodegroupSpec, version: str) -> Iterator[Finding]:
+    floor = node_floor(version)
+    if floor and spec.release_version is None:
+        yield info(
+            "NodePatchFloor",
+            f"{spec.path}.release_version",
+            f"DRA needs nodes of {version}.{floor} or later: {floors()['dra-node'].why}",
+            fix="leave the release to the newest, or pin one at or above the floor",
+            source=floors()["dra-node"].source,
+        )
+    if spec.autoscaled and spec.min_size == 0:
+        yield warning(
+            "DraGroupAtZero",
+            f"{spec.path}.min_size",
+            "an empty group publishes no ResourceSlices, so Cluster Autoscaler never adds "
+            "its first node",
+            source=_AUTOSCALER,
+            fix="use min_size=1, a scheduled action, or the device plugin",
+        )
+    elif not spec.autoscaled and not (spec.desired_size or spec.min_size):
+        yield info(
+            "DraGroupAtZero",
+            f"{spec.path}.desired_size",
+            "the group starts without nodes, and Pods with claims wait until it has one",
+            source=_AUTOSCALER,
+            fix="raise desired_size, by hand or by a scheduled action, when you need nodes",
+        )

@@ -1,0 +1,47 @@
+"""Settings of the operating system that follow from a group's devices."""
+
+from __future__ import annotations
+
+from ._frozen import FrozenDict
+from .names import (
+    BOTTLEROCKET_DEVICE_OWNERSHIP,
+    BOTTLEROCKET_MAX_PODS,
+    BOTTLEROCKET_NVIDIA_PLUGIN,
+    BOTTLEROCKET_NVIDIA_REPLICAS,
+    BOTTLEROCKET_NVIDIA_SHARING,
+    HOST_OWNER,
+)
+from .plans import DevicePlan
+from .vocabulary import DeviceType, OperatingSystem
+
+
+def host_settings(
+    system: OperatingSystem, devices: tuple[DevicePlan, ...], max_pods: int | None
+) -> FrozenDict[str, str | int | bool]:
+    """Bottlerocket's settings by dotted name; AL2023 has none."""
+    if system is not OperatingSystem.BOTTLEROCKET:
+        return FrozenDict()
+    settings: dict[str, str | int | bool] = {}
+    if max_pods is not None:
+        settings[BOTTLEROCKET_MAX_PODS] = max_pods
+    for device in devices:
+        settings |= _device_settings(device)
+    return FrozenDict(sorted(settings.items()))
+
+
+def _device_settings(device: DevicePlan) -> dict[str, str | int | bool]:
+    if device.device_type is DeviceType.NEURON:
+        # Without it Pods that do not run as root cannot open /dev/neuron*.
+        return {BOTTLEROCKET_DEVICE_OWNERSHIP: True}
+    if device.device_type is not DeviceType.GPU:
+        return {}
+    if device.owner != HOST_OWNER:
+        # The built-in plugin would hand out the same GPUs as the group's manager.
+        return {BOTTLEROCKET_NVIDIA_PLUGIN: False}
+    # The plugin is on by default, and releases before 1.63.0 refuse the setting that says so.
+    if not device.settings:
+        return {}
+    return {
+        BOTTLEROCKET_NVIDIA_SHARING: device.settings["sharing"],
+        BOTTLEROCKET_NVIDIA_REPLICAS: device.settings["replicas"],
+    }

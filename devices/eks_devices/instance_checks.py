@@ -1,0 +1,150 @@
+"""Faults of a node group on its instance type: purchase, EFA, accelerator, Pods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ._data import read_toml
+from .capacity import CapacityKind
+from .findings import Finding, fault
+from .instance_types import AcceleratedInstanceType
+from .network import max_efa_count
+from .spec import NodegroupSpec
+from .typecheck import whole_number
+from .vocabulary import DeviceType
+
+_EFA_PAGE = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html"
+
+
+def instance_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
+    """Faults of a group that depend on its instance type, but on no mechanism."""
+    yield from _purchase_faults(spec, instance)
+    yield from efa_faults(spec, instance)
+    if spec.compute_domains and not instance.nvlink_domain:
+        yield fault(
+            "ComputeDomainNeedsNvlinkDomain",
+            f"{spec.path}.compute_domains",
+            f"{instance.name} has no NVLink domain across nodes",
+            got=True,
+            allowed=_nvlink_types(),
+            fix="leave compute_domains out, or use such a type",
+        )
+    yield from _accelerator_faults(spec, instance)
+    cap = max_pods_cap(instance)
+    yield from whole_number(
+        spec.max_pods, f"{spec.path}.max_pods", lowest=1, highest=cap, optional=True
+    )
+
+
+def _nvlink_types() -> str:
+    types = [one.name for one in AcceleratedInstanceType.all() if one.nvlink_domain]
+    return f"instance types with one: {', '.join(types)}"
+
+
+def _purchase_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
+    kind = spec.capacity.kind
+    needed = CapacityKind.ON_DEMAND if kind is CapacityKind.RESERVATION else kind
+    if needed not in instance.usage_classes:
+        yield fault(
+            "CapacityNotOffered",
+            f"{spec.path}.capacity",
+            f"EC2 does not sell {instance.name} this way",
+            got=str(kind),
+            allowed=", ".join(sorted(instance.usage_classes)),
+            fix="choose another Capacity factory or instance type",
+            source="EC2 DescribeInstanceTypes, SupportedUsageClasses",
+        )
+
+
+def efa_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
+    """Faults of the EFA options of a group on its instance type."""
+    path, most = f"{spec.path}.efa", max_efa_count(instance)
+    if spec.efa is True and not most:
+        yield fault(
+            "EfaNotSupported",
+            path,
+            f"{instance.name} has no EFA",
+            got=True,
+            allowed="False or None",
+            fix="leave efa out, or use a type with EFA",
+            source=_EFA_PAGE,
+        )
+    elif spec.efa is not None and spec.efa > most:
+        code = "TooManyEfaInterfaces" if most else "EfaNotSupported"
+        yield fault(
+            code,
+            path,
+            f"{instance.name} has {most or 'no'} EFA interfaces",
+            got=spec.efa,
+            allowed=f"0 to {most}",
+            fix="ask for fewer, or use True for every one",
+            source=_EFA_PAGE,
+        )
+    if spec.high_ip_bandwidth is True and not instance.high_ip_cards:
+        yield fault(
+            "HighIpBandwidthNotDocumented",
+            f"{spec.path}.high_ip_bandwidth",
+            f"EC2 documents no such layout for {instance.name}",
+            got=True,
+            allowed="False",
+            fix="leave high_ip_bandwidth out",
+            source=_EFA_PAGE,
+        )
+    elif spec.high_ip_bandwidth is True and isinstance(spec.efa, int) and not spec.efa:
+        yield fault(
+            "HighIpBandwidthNeedsEfa",
+            f"{spec.path}.high_ip_bandwidth",
+            "the documented layout adds interfaces beside EFA",
+            got=True,
+            allowed="False while efa is off",
+            fix="leave one of the two out",
+            source=_EFA_PAGE,
+        )
+
+
+def _accelerator_faults(
+    spec: NodegroupSpec, instance: AcceleratedInstanceType
+) -> Iterator[Finding]:
+    kind, path = instance.device_type, spec.path
+    if spec.gpu_sharing is not None and kind is not DeviceType.GPU:
+        yield _misplaced(f"{path}.gpu_sharing", instance, "GPUs", got=spec.gpu_sharing)
+    if spec.gpu_sharing is not None and DeviceType.GPU in spec.external:
+        yield fault(
+            "SharingByExternalManager",
+            f"{path}.gpu_sharing",
+            "somebody else's manager serves the GPUs, and shares them or not",
+            got=spec.gpu_sharing,
+            allowed="None while the GPU's manager is external",
+            fix="configure sharing in that manager",
+        )
+    if spec.neuron_cores is True and kind is not DeviceType.NEURON:
+        yield _misplaced(f"{path}.neuron_cores", instance, "Neuron devices", got=True)
+    size = spec.logical_neuron_cores
+    if size is not None and size not in instance.logical_core_sizes:
+        sizes = ", ".join(map(str, instance.logical_core_sizes))
+        yield fault(
+            "LogicalCoresNotSupported",
+            f"{path}.logical_neuron_cores",
+            f"{instance.name} has no such logical NeuronCores",
+            got=size,
+            allowed=sizes or "None: this chip has no logical NeuronCores",
+            fix="leave logical_neuron_cores out, or choose an allowed size",
+            source="https://awsdocs-neuron.readthedocs-hosted.com/",
+        )
+
+
+def _misplaced(path: str, instance: AcceleratedInstanceType, what: str, *, got: object) -> Finding:
+    return fault(
+        "OptionOfOtherAccelerator",
+        path,
+        f"{instance.name} has no {what}",
+        got=got,
+        allowed=f"only on instance types with {what}",
+        fix="leave the option out",
+    )
+
+
+def max_pods_cap(instance: AcceleratedInstanceType) -> int:
+    """The most Pods that managed node groups let a node of this type have."""
+    limits = read_toml("limits.toml")["max_pods"]
+    return int(limits["small"] if instance.vcpus < limits["small_vcpus"] else limits["large"])

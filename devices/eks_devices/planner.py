@@ -1,0 +1,184 @@
+"""Turns one node group into a frozen plan, or into every fault that it has."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from .capacity import Capacity
+from .checks import missing_option, type_faults
+from .choice import Choice, choose, unnamed_faults
+from .drawing import draw_nodegroup, efa_count
+from .findings import EksDevicesError, Finding, Severity, fault
+from .group_findings import group_findings
+from .instance_checks import instance_faults
+from .instance_types import AcceleratedInstanceType, lookup
+from .kubernetes import KubernetesMinor, find_minor, minors, newest_minor
+from .network import efa_counts
+from .plans import NodegroupPlan
+from .spec import NodegroupSpec
+from .typecheck import wrong_type
+from .vocabulary import DeviceType, Mechanism, OperatingSystem
+
+_FIELD = re.compile(r"[a-z_]+")
+# What stands in for a value that is at fault, so that the other rules can still be asked.
+_HARMLESS: dict[str, Any] = {
+    "operating_system": OperatingSystem.AL2023,
+    "capacity": Capacity.on_demand(),
+    "mechanism": Mechanism.DEVICE_PLUGIN,
+    "min_size": 1,
+    "desired_size": None,
+    "max_size": 1,
+    "labels": {},
+    "external": (),
+    **dict.fromkeys(("autoscaled", "high_ip_bandwidth", "shared_devices"), False),
+    **dict.fromkeys(("preemption", "neuron_cores"), False),
+    **dict.fromkeys(("efa", "compute_domains", "gpu_sharing", "logical_neuron_cores")),
+    **dict.fromkeys(("taints", "max_pods", "release_version", "subnet_count", "scope")),
+}
+
+
+def plan_nodegroup(nodegroup: NodegroupSpec, *, kubernetes_version: str) -> NodegroupPlan:
+    """Plan one node group: what it is alone, it is in any cluster.
+
+    Args:
+        nodegroup: The group as a user asks for it.
+        kubernetes_version: The minor of its cluster, "1.34".
+
+    Raises:
+        EksDevicesError: Every fault of the group and the version at once.
+
+    Source: https://docs.aws.amazon.com/eks/latest/userguide/device-management.html
+    """
+    minor = find_minor(kubernetes_version, "kubernetes_version")
+    if isinstance(minor, Finding):
+        raise EksDevicesError([minor, *nodegroup_faults(nodegroup)])
+    result = judge_nodegroup(nodegroup, minor)
+    if isinstance(result, NodegroupPlan):
+        return result
+    raise EksDevicesError(result)
+
+
+def nodegroup_faults(spec: object) -> tuple[Finding, ...]:
+    """The faults of a group whose Kubernetes version is at fault itself: judged on the newest."""
+    result = _Judgement(spec, pinned=False).plan(minors()[newest_minor()])
+    return () if isinstance(result, NodegroupPlan) else result
+
+
+def judge_nodegroup(spec: object, minor: KubernetesMinor) -> NodegroupPlan | tuple[Finding, ...]:
+    """The plan of a group on a known version, or all its faults."""
+    return _Judgement(spec).plan(minor)
+
+
+class _Judgement:
+    """Asks the rules stage by stage; a value at fault is replaced, so that all are asked."""
+
+    def __init__(self, given: object, *, pinned: bool = True) -> None:
+        self.faults: list[Finding] = []
+        self.instance: AcceleratedInstanceType | None = None
+        if not isinstance(given, NodegroupSpec):
+            self.faults.append(_no_spec(given))
+            return
+        self.spec = given
+        self._take(type_faults(given))
+        found = _instance(given)
+        if isinstance(found, Finding):
+            self.faults.insert(0, found)
+            return
+        self.instance = found
+        self._take(instance_faults(self.spec, found))
+        if not pinned:
+            self.spec = dataclasses.replace(self.spec, release_version=None)
+
+    def _take(self, faults: Iterable[Finding]) -> None:
+        """Keep faults of fields that had none yet, and replace what is at fault."""
+        known = {self._field(one) for one in self.faults}
+        new = [one for one in dict.fromkeys(faults) if self._field(one) not in known]
+        if not new:
+            return
+        self.faults += new
+        fields = {self._field(one) for one in new}
+        harmless = {name: _HARMLESS[name] for name in fields if name in _HARMLESS}
+        self.spec = dataclasses.replace(self.spec, **harmless)
+
+    def _field(self, finding: Finding) -> str:
+        match = _FIELD.match(finding.path, len(self.spec.path) + 1)
+        return match.group() if match else ""
+
+    def plan(self, minor: KubernetesMinor) -> NodegroupPlan | tuple[Finding, ...]:
+        """The plan on a minor, or all faults: those found so far and those that depend on it."""
+        instance = self.instance
+        if instance is None:
+            return tuple(self.faults)
+        devices = tuple(device_counts(self.spec, instance))
+        self._take(_device_faults(self.spec, instance, devices))
+        self._take(unnamed_faults(self.spec, devices, minor))
+        choices = _choices(self.spec, devices, instance.family, minor.version)
+        findings = tuple(dict.fromkeys(group_findings(self.spec, instance, minor.version, choices)))
+        self._take(one for one in findings if one.severity is Severity.ERROR)
+        if self.faults:
+            return tuple(self.faults)
+        counts = device_counts(self.spec, instance)
+        return draw_nodegroup(
+            self.spec, instance, minor.version, counts=counts, choices=choices, findings=findings
+        )
+
+
+def _instance(spec: NodegroupSpec) -> AcceleratedInstanceType | Finding:
+    if spec.instance_type is None:
+        return missing_option(spec, "instance_type")
+    return lookup(spec.instance_type, f"{spec.path}.instance_type")
+
+
+def _no_spec(given: object) -> Finding:
+    return wrong_type("nodegroups", given, "a NodegroupSpec", "use NodegroupSpec(...)")
+
+
+def device_counts(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> dict[DeviceType, int]:
+    """The device types of a group's nodes, the accelerator first, with their numbers."""
+    counts: dict[DeviceType, int] = {}
+    if instance.accelerator is not None:
+        counts[instance.accelerator.device_type] = instance.accelerator.count
+    wanted = instance.nvlink_domain if spec.compute_domains is None else spec.compute_domains
+    if wanted and instance.nvlink_domain:
+        counts[DeviceType.COMPUTE_DOMAIN] = 1
+    efas = efa_count(spec, instance)
+    return counts | ({DeviceType.EFA: efas} if efas else {})
+
+
+def _device_faults(
+    spec: NodegroupSpec, instance: AcceleratedInstanceType, devices: tuple[DeviceType, ...]
+) -> Iterator[Finding]:
+    if not devices:
+        yield fault(
+            "NoDevices",
+            f"{spec.path}.efa",
+            f"{instance.name} has no accelerator that a "
+            "manager serves, and its EFA is off: there is nothing to hand out",
+            got=spec.efa,
+            allowed=f"True, or 1 to {efa_counts(instance)}",
+            fix="pass efa=True, or use a plain node group",
+        )
+    named = spec.mechanism if isinstance(spec.mechanism, dict) else {}
+    for device in named:
+        if device not in devices:
+            yield fault(
+                "DeviceNotOnNodegroup",
+                f"{spec.path}.mechanism",
+                f"nodes of this group have no {device}",
+                got=str(device),
+                allowed=", ".join(devices) or "none",
+                fix="leave the device type out, or switch it on",
+            )
+
+
+def _choices(
+    spec: NodegroupSpec, devices: tuple[DeviceType, ...], family: str, version: str
+) -> dict[DeviceType, Choice]:
+    choices: dict[DeviceType, Choice] = {}
+    for device in devices:
+        accelerator = choices.get(DeviceType.GPU) or choices.get(DeviceType.NEURON)
+        choices[device] = choose(spec, device, family, version, accelerator)
+    return choices

@@ -1,0 +1,131 @@
+"""Driver and device plugin releases, and the registries that hold EKS-owned images."""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+
+from ._data import read_json, read_toml
+from .findings import EksDevicesError, Finding, fault, raise_faults
+from .kubernetes import is_token
+from .typecheck import member, wrong_type
+from .vocabulary import DeviceType, Mechanism
+
+_REGION = re.compile(r"[a-z]+(?:-[a-z]+)+-[0-9]{1,2}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriverRelease:
+    """One release of a DRA driver or device plugin.
+
+    `image` is empty for EKS-owned images, which have `repository` instead: their registry depends
+    on the Region. `verified` tells whether somebody pulled the image.
+    """
+
+    device_type: DeviceType
+    mechanism: Mechanism
+    image: str
+    repository: str
+    tag: str
+    kubernetes_min: str
+    avoid: tuple[str, ...]
+    verified: bool
+    source: str
+
+    @classmethod
+    def of(cls, *, device_type: DeviceType, mechanism: Mechanism) -> DriverRelease:
+        """The pinned release for a device type and mechanism.
+
+        Raises:
+            EksDevicesError: `NoRelease`, where no driver exists (ComputeDomains by plugin).
+        """
+        raise_faults(
+            [
+                *member(device_type, DeviceType, "device_type"),
+                *member(mechanism, Mechanism, "mechanism"),
+            ]
+        )
+        release = _releases().get((device_type, mechanism))
+        if release is None:
+            raise EksDevicesError([_missing(device_type, mechanism)])
+        return release
+
+    @classmethod
+    def all(cls) -> tuple[DriverRelease, ...]:
+        """Every pinned release."""
+        return tuple(_releases().values())
+
+
+def _missing(device_type: object, mechanism: object) -> Finding:
+    known = ", ".join(f"{device} by {how}" for device, how in _releases())
+    return fault(
+        "NoRelease",
+        "releases",
+        "no driver serves this device type by this mechanism",
+        got=f"{device_type} by {mechanism}",
+        allowed=known,
+        fix="name one of the combinations that exist",
+    )
+
+
+@functools.cache
+def _releases() -> dict[tuple[DeviceType, Mechanism], DriverRelease]:
+    rows = read_toml("releases.toml")["releases"].values()
+    releases = [
+        DriverRelease(
+            device_type=DeviceType(row["device"]),
+            mechanism=Mechanism(row["mechanism"]),
+            image=row.get("image", ""),
+            repository=row.get("repository", ""),
+            tag=row["tag"],
+            kubernetes_min=row["kubernetes_min"],
+            avoid=tuple(row["avoid"]),
+            verified=row["verified"],
+            source=row["source"],
+        )
+        for row in rows
+    ]
+    return {(release.device_type, release.mechanism): release for release in releases}
+
+
+def eks_registry(*, region: str, partition: str = "aws") -> str:
+    """The registry that holds EKS-owned images for a Region.
+
+    Raises:
+        EksDevicesError: `UnknownPartition`, or `UnknownRegistryRegion` for a Region of another
+            partition than `aws` whose account is not known; name a repository of your own there.
+
+    Source: https://docs.aws.amazon.com/eks/latest/userguide/add-ons-images.html
+    """
+    wanted, fix = "a literal text", "write the name itself"
+    raise_faults(
+        wrong_type(path, value, wanted, fix)
+        for path, value in (("region", region), ("partition", partition))
+        if not isinstance(value, str) or is_token(value)
+    )
+    data = read_json("registry_accounts.json")
+    suffixes = data["suffix_by_partition"]
+    if partition not in suffixes:
+        raise EksDevicesError(
+            [_registry_fault("UnknownPartition", "partition", partition, suffixes)]
+        )
+    accounts = data["accounts"].get(partition, {})
+    account = accounts.get(region, data["default_account"] if partition == "aws" else None)
+    if account is None or not _REGION.fullmatch(region):
+        raise EksDevicesError(
+            [_registry_fault("UnknownRegistryRegion", "region", region, accounts)]
+        )
+    registry: str = data["registry"]
+    return registry.format(account=account, region=region, suffix=suffixes[partition])
+
+
+def _registry_fault(code: str, path: str, got: str, known: dict[str, str]) -> Finding:
+    return fault(
+        code,
+        path,
+        "the account that holds EKS-owned images here is not known",
+        got=got,
+        allowed=", ".join(sorted(known)),
+        fix="check the spelling, or name an image repository of your own",
+    )

@@ -1,0 +1,62 @@
+"""Faults of values with the wrong Python type, said alike everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+
+from .findings import Finding, fault, shown
+from .kubernetes import is_token
+
+# The CDK encodes numbers that are tokens as huge negative ones.
+_NUMBER_TOKENS = -1e200
+_LONGEST_STEP = 120
+
+
+def path_step(value: object) -> str:
+    """A name or key as it stands in the path of a finding: a short printable text as it is."""
+    text = str.__str__(value) if isinstance(value, str) else ""
+    return text if text.isprintable() and 0 < len(text) <= _LONGEST_STEP else shown(value)
+
+
+def wrong_type(path: str, value: object, wanted: str, fix: str) -> Finding:
+    """The fault of a value with the wrong type, or of a token where a literal is needed."""
+    if is_token(value) or (isinstance(value, float) and value < _NUMBER_TOKENS):
+        message = "rules read this value, so it cannot be a token"
+        fix = "write the value itself"
+        return fault("TokenNotAllowed", path, message, got=value, allowed=wanted, fix=fix)
+    kind = type(value).__name__
+    return fault(
+        "WrongType", path, f"the value is of type {kind}", got=value, allowed=wanted, fix=fix
+    )
+
+
+def member(value: object, enum: type[StrEnum], path: str) -> Iterator[Finding]:
+    """The fault of a value that is not a member of a closed set; its text is not enough."""
+    if not isinstance(value, enum):
+        wanted = ", ".join(f"{enum.__name__}.{one.name}" for one in enum)
+        yield wrong_type(path, value, wanted, f"name a member of {enum.__name__}")
+
+
+def boolean(value: object, path: str, *, optional: bool = False) -> Iterator[Finding]:
+    """The fault of a value that is neither True nor False (nor None where that is allowed)."""
+    if value is True or value is False or (optional and value is None):
+        return
+    wanted = "True, False or None" if optional else "True or False"
+    yield wrong_type(path, value, wanted, "write True or False")
+
+
+def whole_number(
+    value: object, path: str, *, lowest: int, highest: int | None = None, optional: bool = False
+) -> Iterator[Finding]:
+    """The fault of a value that is no whole number in range; True and False are none."""
+    if type(value) is int and lowest <= value and (highest is None or value <= highest):
+        return
+    if optional and value is None:
+        return
+    wanted = f"a whole number from {lowest}" + (f" to {highest}" if highest is not None else "")
+    if type(value) is not int:
+        yield wrong_type(path, value, wanted, "write a whole number")
+    else:
+        message, fix = "the number is out of range", "write a number in range"
+        yield fault("OutOfRange", path, message, got=value, allowed=wanted, fix=fix)

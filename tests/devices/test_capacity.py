@@ -1,0 +1,86 @@
+"""How instances are bought: the factories, tokens, and what plans show."""
+
+import dataclasses
+import pickle
+
+import pytest
+
+from eks_devices import Capacity, CapacityKind
+
+ID = "cr-0123456789abcdef0"
+GROUP = "arn:aws:resource-groups:us-east-2:111122223333:group/training"
+TOKEN = "${Token[TOKEN.12]}"
+
+
+@pytest.mark.parametrize(
+    ("capacity", "kind", "capacity_type", "reserved"),
+    [
+        (Capacity.on_demand(), CapacityKind.ON_DEMAND, "ON_DEMAND", False),
+        (Capacity.spot(), CapacityKind.SPOT, "SPOT", False),
+        (Capacity.reservation(ID), CapacityKind.RESERVATION, "ON_DEMAND", True),
+        (Capacity.block(ID), CapacityKind.CAPACITY_BLOCK, "CAPACITY_BLOCK", True),
+    ],
+)
+def test_the_ways_to_buy(
+    capacity: Capacity, kind: CapacityKind, capacity_type: str, reserved: bool
+):
+    assert capacity.kind is kind
+    assert capacity.capacity_type == capacity_type
+    assert capacity.is_reserved is reserved
+    assert capacity.target == capacity.name == (ID if reserved else "")
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        ID,
+        "cr-0a1b2c3d",
+        GROUP,
+        "arn:aws-cn:resource-groups:cn-north-1:111122223333:group/a-b_c",
+        "arn:aws-us-gov:resource-groups:us-gov-west-1:111122223333:group/x",
+    ],
+)
+def test_ids_and_groups_are_taken(target: str):
+    assert Capacity.reservation(target).target == target
+    assert Capacity.block(target).name == target
+
+
+def test_a_key_stands_for_a_token():
+    capacity = Capacity.block(TOKEN, key="july")
+
+    assert (capacity.target, capacity.key, capacity.name) == (TOKEN, "july", "july")
+    assert capacity.to_dict() == {
+        "kind": "capacity-block",
+        "capacity_type": "CAPACITY_BLOCK",
+        "reservation": "july",
+    }
+
+
+def test_a_key_stands_for_an_id_too():
+    assert Capacity.reservation(ID, key="a.B_c-1").name == "a.B_c-1"
+
+
+@pytest.mark.parametrize(
+    ("capacity", "values"),
+    [
+        (Capacity.on_demand(), {"kind": "on-demand", "capacity_type": "ON_DEMAND"}),
+        (Capacity.spot(), {"kind": "spot", "capacity_type": "SPOT"}),
+        (
+            Capacity.reservation(ID),
+            {"kind": "reservation", "capacity_type": "ON_DEMAND", "reservation": ID},
+        ),
+    ],
+)
+def test_a_capacity_as_plain_values(capacity: Capacity, values: dict[str, str]):
+    assert capacity.to_dict() == values
+
+
+def test_a_capacity_is_a_value():
+    capacity = Capacity.block(ID)
+
+    assert capacity == Capacity.block(ID)
+    assert hash(capacity) == hash(Capacity.block(ID))
+    assert capacity != Capacity.reservation(ID)
+    assert pickle.loads(pickle.dumps(capacity)) == capacity  # noqa: S301 - our own bytes
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        capacity.target = "x"  # type: ignore[misc]
