@@ -1,0 +1,72 @@
+"""ComputeDomains: the manifest, and the limits of the hardware."""
+
+import json
+
+import pytest
+
+from eks_devices.claims import ChannelAllocation, ComputeDomain
+from eks_devices.findings import EksDevicesError
+
+
+def test_the_manifest_of_a_domain():
+    domain = ComputeDomain(name="trainer", namespace="train", nodes=18)
+
+    assert domain.to_dict(kubernetes_version="1.34", instance_type="p6e-gb200.36xlarge") == {
+        "apiVersion": "resource.nvidia.com/v1beta1",
+        "kind": "ComputeDomain",
+        "metadata": {"name": "trainer", "namespace": "train"},
+        "spec": {
+            "numNodes": 18,
+            "channel": {"resourceClaimTemplate": {"name": "trainer-channel"}},
+        },
+    }
+    assert domain.channel == "trainer-channel"
+
+
+def test_by_default_a_domain_waits_for_no_number_of_nodes():
+    manifest = ComputeDomain(name="trainer").to_dict(kubernetes_version="1.36")
+
+    assert manifest["spec"]["numNodes"] == 0
+    assert manifest["metadata"]["namespace"] == "default"
+
+
+def test_a_template_name_and_all_channels():
+    domain = ComputeDomain(
+        name="a", channel_template="imex", allocation=ChannelAllocation.ALL, nodes=2
+    )
+
+    assert domain.to_dict(kubernetes_version="1.37")["spec"]["channel"] == {
+        "resourceClaimTemplate": {"name": "imex"},
+        "allocationMode": "All",
+    }
+
+
+def test_a_domain_is_a_value():
+    assert ComputeDomain(name="a") == ComputeDomain(name="a", namespace="default")
+    assert len({ComputeDomain(name="a"), ComputeDomain(name="a", nodes=0)}) == 1
+    assert json.loads(ComputeDomain(name="a").to_json()) == {
+        "name": "a",
+        "namespace": "default",
+        "nodes": 0,
+        "allocation": "Single",
+    }
+
+
+def test_a_name_that_leaves_room_for_the_channel():
+    assert ComputeDomain(name="a" * 245).channel.endswith("-channel")
+
+
+def test_a_name_without_room_takes_a_template_name():
+    assert ComputeDomain(name="a" * 253, channel_template="a").channel == "a"
+
+
+def test_all_faults_of_a_domain_come_together():
+    with pytest.raises(EksDevicesError) as caught:
+        ComputeDomain(name="A", namespace="a.b", nodes=-1, channel_template="")
+
+    assert [one.path.rpartition(".")[2] for one in caught.value.faults] == [
+        "name",
+        "namespace",
+        "nodes",
+        "channel_template",
+    ]

@@ -1,0 +1,146 @@
+"""Device requests: what each factory asks for, and that they are values."""
+
+import copy
+import json
+import pickle
+from dataclasses import FrozenInstanceError
+from typing import Any
+
+import pytest
+
+from eks_devices.claims import DeviceRequest, MatchAttribute, RequestKind
+
+
+def exactly(request: DeviceRequest, count: int = 1) -> dict[str, Any]:
+    found: dict[str, Any] = request.to_dict(count=count)["exactly"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("request_", "name", "device_class"),
+    [
+        (DeviceRequest.gpu(), "gpu", "gpu.nvidia.com"),
+        (DeviceRequest.neuron(4), "neuron", "neuron.aws.com"),
+        (DeviceRequest.efa(2), "efa", "efa.networking.k8s.aws"),
+        (DeviceRequest.mig("1g.10gb"), "mig", "mig.nvidia.com"),
+        (DeviceRequest.ultraserver_node(), "ultraserver-node", "neuron.aws.com"),
+    ],
+)
+def test_a_request_is_named_by_its_kind_and_asks_for_its_class(request_, name, device_class):
+    assert request_.name == name
+    assert exactly(request_)["deviceClassName"] == device_class
+    assert exactly(request_)["allocationMode"] == "ExactCount"
+
+
+def test_counts_by_default():
+    assert DeviceRequest.gpu().count == 1
+    assert DeviceRequest.mig("1g.10gb").count == 1
+    assert DeviceRequest.ultraserver_node().count == 1
+    assert DeviceRequest.ultraserver_node().mode == 4
+    assert DeviceRequest.efa().count is None
+
+
+def test_the_first_argument_may_be_positional_and_the_name_given():
+    assert DeviceRequest.neuron(4) == DeviceRequest.neuron(count=4)
+    assert DeviceRequest.mig("1g.10gb", 2, name="slices").to_dict(count=2)["name"] == "slices"
+
+
+def test_a_plain_request_has_no_selector():
+    assert exactly(DeviceRequest.neuron(4), 4) == {
+        "deviceClassName": "neuron.aws.com",
+        "allocationMode": "ExactCount",
+        "count": 4,
+    }
+
+
+def test_where_adds_a_selector_to_a_copy():
+    plain = DeviceRequest.gpu()
+    narrow = plain.where("a == 1").where("b == 2")
+
+    assert plain.selectors == ()
+    assert exactly(narrow)["selectors"] == [
+        {"cel": {"expression": "a == 1"}},
+        {"cel": {"expression": "b == 2"}},
+    ]
+
+
+def test_a_mig_request_guards_the_attribute_it_reads():
+    request = DeviceRequest.mig("1g.10gb+me").where("true")
+
+    assert [one["cel"]["expression"] for one in exactly(request)["selectors"]] == [
+        (
+            "'profile' in device.attributes['gpu.nvidia.com'] && "
+            "device.attributes['gpu.nvidia.com'].profile == '1g.10gb+me'"
+        ),
+        "true",
+    ]
+
+
+def test_an_ultraserver_node_is_one_whole_node_with_its_mode():
+    request = DeviceRequest.ultraserver_node(mode=2, logical_neuron_cores=1)
+
+    assert exactly(request)["count"] == 1
+    assert exactly(request)["selectors"][0]["cel"]["expression"] == (
+        "'resourceType' in device.attributes['neuron.aws.com'] && "
+        "device.attributes['neuron.aws.com'].resourceType == 'neuron_node'"
+    )
+    assert [config["opaque"]["parameters"] for config in request.configs()] == [
+        {"apiVersion": "neuron.aws.com/v1", "kind": "NeuronConfig", "logicalNeuronCore": 1},
+        {"apiVersion": "neuron.aws.com/v1", "kind": "UltraServerConfig", "ultraserverMode": 2},
+    ]
+
+
+def test_logical_cores_become_an_opaque_configuration_of_the_request():
+    assert DeviceRequest.neuron(16, logical_neuron_cores=1, name="all").configs() == [
+        {
+            "requests": ["all"],
+            "opaque": {
+                "driver": "neuron.aws.com",
+                "parameters": {
+                    "apiVersion": "neuron.aws.com/v1",
+                    "kind": "NeuronConfig",
+                    "logicalNeuronCore": 1,
+                },
+            },
+        }
+    ]
+    assert DeviceRequest.neuron(16).configs() == []
+
+
+def test_a_request_copies_the_list_it_is_given():
+    selectors = ["true"]
+    request = DeviceRequest(kind=RequestKind.GPU, name="gpu", count=1, selectors=selectors)
+    selectors.append("false")
+
+    assert request.selectors == ("true",)
+
+
+def test_requests_are_frozen_hashable_values():
+    request = DeviceRequest.gpu(2).where("true")
+
+    assert len({request, DeviceRequest.gpu(2).where("true"), DeviceRequest.gpu(2)}) == 2
+    assert copy.deepcopy(request) == request
+    assert pickle.loads(pickle.dumps(request)) == request  # noqa: S301  (our own bytes)
+    with pytest.raises(FrozenInstanceError):
+        request.count = 3  # type: ignore[misc]  # the point of the test
+
+
+def test_a_request_tells_itself_as_json():
+    assert json.loads(DeviceRequest.mig("1g.10gb").where("true").to_json()) == {
+        "kind": "mig",
+        "name": "mig",
+        "count": 1,
+        "profile": "1g.10gb",
+        "selectors": ["true"],
+    }
+
+
+def test_match_attributes():
+    assert MatchAttribute.PCIE_ROOT.attribute_for(0) == "resource.kubernetes.io/pcieRoot"
+    assert MatchAttribute.DEVICE_GROUP.attribute_for(8) == "resource.aws.com/devicegroup8_id"
+    own = MatchAttribute.of("gpu.nvidia.com/parentUUID")
+    assert own.attribute_for(4) == "gpu.nvidia.com/parentUUID"
+    assert MatchAttribute.of("resource.kubernetes.io/pcieRoot") == MatchAttribute.PCIE_ROOT
+    assert not own.is_device_group
+    assert not own.is_pcie_root
+    assert json.loads(own.to_json()) == {"attribute": "gpu.nvidia.com/parentUUID"}
