@@ -1,0 +1,71 @@
+"""The user data of a node, as a pure function of its group's plan."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from eks_devices import NodegroupPlan, OperatingSystem
+
+_BOUNDARY = "EKS-DEVICES"
+_LOGICAL_CORES_FILE = "/opt/aws/neuron/logical_nc_config"
+
+
+def user_data(plan: NodegroupPlan) -> str | None:
+    """The user data of a group's nodes, None where nothing differs from the AMI's own.
+
+    EKS merges it with its own part, which joins the node to the cluster.
+
+    Source: https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html
+    """
+    if plan.operating_system is OperatingSystem.BOTTLEROCKET:
+        return _toml(plan) or None
+    parts = list(_parts(plan))
+    return _multipart(parts) if parts else None
+
+
+def _parts(plan: NodegroupPlan) -> Iterator[tuple[str, str]]:
+    if plan.logical_neuron_cores is not None:
+        yield "text/x-shellscript", _logical_cores_script(plan.logical_neuron_cores)
+    if plan.max_pods is not None:
+        yield "application/node.eks.aws", _node_config(plan.max_pods)
+
+
+def _logical_cores_script(size: int) -> str:
+    # The Neuron device plugin reads the file when it starts, so it is written at boot.
+    lines = [
+        "#!/bin/bash",
+        "set -euo pipefail",
+        f"mkdir -p {_LOGICAL_CORES_FILE.rpartition('/')[0]}",
+        f"echo NEURON_LOGICAL_NC_CONFIG={size} > {_LOGICAL_CORES_FILE}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _node_config(max_pods: int) -> str:
+    config = {
+        "apiVersion": "node.eks.aws/v1alpha1",
+        "kind": "NodeConfig",
+        "spec": {"kubelet": {"config": {"maxPods": max_pods}}},
+    }
+    return json.dumps(config, indent=2) + "\n"
+
+
+def _multipart(parts: list[tuple[str, str]]) -> str:
+    head = f'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="{_BOUNDARY}"\n\n'
+    body = "".join(
+        f'--{_BOUNDARY}\nContent-Type: {kind}; charset="us-ascii"\n\n{text}\n'
+        for kind, text in parts
+    )
+    return f"{head}{body}--{_BOUNDARY}--\n"
+
+
+def _toml(plan: NodegroupPlan) -> str:
+    """Bottlerocket's settings: a table per prefix, in the subset that EKS can merge."""
+    tables: dict[str, list[str]] = {}
+    for name, value in plan.host_settings.items():
+        table, _, key = name.rpartition(".")
+        tables.setdefault(table, []).append(f"{key} = {json.dumps(value)}")
+    return "\n".join(
+        f"[{table}]\n" + "\n".join(sorted(lines)) + "\n" for table, lines in sorted(tables.items())
+    )

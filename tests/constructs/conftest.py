@@ -1,0 +1,54 @@
+"""Stacks for the tests of the constructs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_eks_v2 as eks
+from aws_cdk.assertions import Template
+
+from eks_device_constructs import AcceleratedCluster
+from eks_devices import Capacity
+
+
+class World:
+    """An app with one stack, a network and a cluster without groups."""
+
+    def __init__(self, outdir: str, *, version: str = "1.34", cluster_id: str = "Cluster") -> None:
+        self.app = cdk.App(outdir=outdir)
+        self.stack = cdk.Stack(self.app, "Training", env=cdk.Environment(region="us-east-2"))
+        self.vpc = ec2.Vpc(self.stack, "Vpc", max_azs=2)
+        self.cluster = AcceleratedCluster(
+            self.stack, cluster_id, vpc=self.vpc, version=eks.KubernetesVersion.of(version)
+        )
+
+    def add_trn2(self, name: str = "Trn2", **options: Any) -> Any:
+        given = {
+            "instance_type": "trn2.48xlarge",
+            "subnet": self.vpc.private_subnets[0],
+            "capacity": Capacity.block("cr-0123456789abcdef0"),
+            "max_size": 4,
+        }
+        return self.cluster.add_nodegroup(name, **(given | options))
+
+    def template(self) -> Template:
+        return Template.from_stack(self.stack)
+
+    def only(self, kind: str) -> dict[str, Any]:
+        """The properties of the only resource of a type."""
+        (resource,) = self.template().find_resources(kind).values()
+        return dict(resource)
+
+
+@pytest.fixture
+def make_world(tmp_path) -> Callable[..., World]:
+    count = iter(range(1000))
+
+    def make(**options: Any) -> World:
+        return World(str(tmp_path / f"out{next(count)}"), **options)
+
+    return make

@@ -1,0 +1,145 @@
+"""The cluster: its version, its plan, and the plan files of an assembly."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_eks_v2 as eks
+from aws_cdk.assertions import Annotations, Match
+
+from eks_device_constructs import AcceleratedCluster
+from eks_devices import DeviceType, EksDevicesError, Mechanism
+
+
+@pytest.mark.parametrize("version", ["1.34", "1.35", "1.36", "1.37"])
+def test_every_minor_that_serves_dra_makes_a_cluster(make_world, version):
+    world = make_world(version=version)
+    world.add_trn2()
+
+    properties = world.only("AWS::EKS::Cluster")["Properties"]
+
+    assert properties["Version"] == version
+    assert world.cluster.plan.kubernetes_version == version
+
+
+@pytest.mark.parametrize(
+    ("version", "code"),
+    [
+        ("1.33", "ClusterVersionTooOld"),
+        ("1.32", "UnsupportedKubernetesVersion"),
+        ("1.99", "UnsupportedKubernetesVersion"),
+        ("1.34.2", "UnsupportedKubernetesVersion"),
+    ],
+)
+def test_other_versions_are_refused_before_anything_is_made(make_world, version, code):
+    with pytest.raises(EksDevicesError) as raised:
+        make_world(version=version)
+
+    (fault,) = raised.value.faults
+    assert (fault.code, fault.path) == (code, "version")
+
+
+def test_the_support_dates_of_the_version_are_told(make_world):
+    world = make_world()
+
+    Annotations.from_stack(world.stack).has_info(
+        "/Training/Cluster", Match.string_like_regexp(r".*ends 2026-12-02.*")
+    )
+
+
+def test_a_cluster_has_no_nodes_of_its_own(make_world):
+    world = make_world()
+
+    world.template().resource_count_is("AWS::EKS::Nodegroup", 0)
+    assert world.cluster.plan.nodegroups == ()
+
+
+def test_the_plan_holds_the_groups_and_the_managers_they_need(make_world):
+    world = make_world()
+    world.add_trn2()
+    world.cluster.add_nodegroup(
+        "G6e", instance_type="g6e.12xlarge", mechanism=Mechanism.DEVICE_PLUGIN, max_size=2
+    )
+
+    plan = world.cluster.plan
+
+    assert [group.name for group in plan.nodegroups] == ["Trn2", "G6e"]
+    assert [(one.device_type, one.mechanism, one.nodegroups) for one in plan.drivers] == [
+        (DeviceType.NEURON, Mechanism.DRA, ("Trn2",)),
+        (DeviceType.GPU, Mechanism.DEVICE_PLUGIN, ("G6e",)),
+        (DeviceType.EFA, Mechanism.DRA, ("Trn2",)),
+    ]
+
+
+def test_the_plan_is_written_into_the_assembly(make_world):
+    world = make_world()
+    world.add_trn2()
+
+    folder = Path(world.app.synth().directory)
+    content = json.loads((folder / "Training.eks-devices.json").read_text(encoding="utf-8"))
+
+    assert content["schema"] == "eks-devices/plan-file/v1"
+    assert content["clusters"] == [
+        {"path": "Training/Cluster", "plan": world.cluster.plan.to_dict()}
+    ]
+
+
+def test_two_clusters_of_a_stack_share_its_plan_file(make_world):
+    world = make_world()
+    AcceleratedCluster(
+        world.stack, "Another", vpc=world.vpc, version=eks.KubernetesVersion.of("1.36")
+    )
+
+    folder = Path(world.app.synth().directory)
+    content = json.loads((folder / "Training.eks-devices.json").read_text(encoding="utf-8"))
+
+    assert [(one["path"], one["plan"]["kubernetes_version"]) for one in content["clusters"]] == [
+        ("Training/Another", "1.36"),
+        ("Training/Cluster", "1.34"),
+    ]
+
+
+def test_the_plan_of_a_stage_stands_in_the_stage_s_own_assembly(tmp_path):
+    app = cdk.App(outdir=str(tmp_path))
+    stack = cdk.Stack(cdk.Stage(app, "Prod"), "Training")
+    AcceleratedCluster(
+        stack, "Cluster", vpc=ec2.Vpc(stack, "Vpc"), version=eks.KubernetesVersion.V1_34
+    )
+    app.synth()
+
+    (found,) = tmp_path.rglob("*.eks-devices.json")
+
+    assert found.parent.name == "assembly-Prod"
+    assert found.name == f"{stack.artifact_id}.eks-devices.json"
+
+
+def test_two_synths_are_byte_identical(make_world):
+    folders = []
+    for _ in range(2):
+        world = make_world()
+        world.add_trn2()
+        folders.append(Path(world.app.synth().directory))
+
+    for name in ("Training.template.json", "Training.eks-devices.json"):
+        assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes()
+
+
+def test_adding_a_group_changes_no_other_resource(make_world):
+    before = make_world()
+    before.add_trn2()
+    after = make_world()
+    after.cluster.add_nodegroup("G6e", instance_type="g6e.12xlarge", max_size=2)
+    after.add_trn2()
+
+    old = before.template().to_json()["Resources"]
+    new = after.template().to_json()["Resources"]
+
+    assert {name: new[name] for name in old} == old
+    assert {new[name]["Type"] for name in set(new) - set(old)} == {
+        "AWS::EC2::LaunchTemplate",
+        "AWS::EKS::Nodegroup",
+    }
