@@ -28,7 +28,7 @@ test: $(VENV)/installed node_modules/installed ## Run the tests; pass pytest's a
 	@$(BIN)/pytest $(ARGS)
 
 .PHONY: check
-check: format-check lint layers types ## Check format, lint, layers and types
+check: format-check lint layers data types ## Check format, lint, layers, data and types
 
 .PHONY: format-check
 format-check: $(VENV)/installed
@@ -41,6 +41,13 @@ lint: $(VENV)/installed
 .PHONY: layers
 layers: $(VENV)/installed
 	@$(BIN)/lint-imports
+
+# The recorded answer of DescribeInstanceTypes that the instance data was made from.
+RECORDED = $$($(BIN)/python -c 'import importlib.util as u; print(u.find_spec("moto").submodule_search_locations[0])')
+
+.PHONY: data
+data: $(VENV)/installed
+	@$(BIN)/eks-devices refresh instance-types --check --from "$(RECORDED)/ec2/resources/instance_types.json.gz"
 
 .PHONY: types
 types: $(VENV)/installed

@@ -1,0 +1,196 @@
+"""The command `eks-devices`: arguments in, one verb, text and an exit code out.
+
+Exit codes: 0 fine (warnings too), 1 what was looked at is wrong, 2 could not look.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import IO, Any, NoReturn
+
+from ._output import COULD_NOT_LOOK, CannotLookError, Outcome, safe
+
+_PROGRAM = "eks-devices"
+_INTERRUPTED = 130
+_DESCRIPTION = "Accelerated node groups on Amazon EKS: the catalogue, the plan of a cloud assembly."
+_EXIT_CODES = "exit codes: 0 fine (warnings too), 1 what was looked at is wrong, 2 could not look"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        argv: The arguments after the program's name; those of the process unless given.
+
+    Returns:
+        The exit code: 0 fine (warnings too), 1 what was looked at is wrong, 2 could not look.
+    """
+    try:
+        outcome = _run(_arguments(argv))
+    except SystemExit as stop:  # argparse ends --help, --version and usage errors with it
+        outcome = Outcome(code=int(stop.code or 0))
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    return _written(outcome)
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    if not arguments.verb and not arguments.version:
+        parser.error("name a verb: instances, plan or refresh")
+    return arguments
+
+
+def _run(arguments: argparse.Namespace) -> Outcome:
+    if arguments.version:
+        return _version()
+    try:
+        verb = {"instances": _instances, "plan": _plan, "refresh": _refresh}[arguments.verb]
+        return verb(arguments)
+    except CannotLookError as error:
+        return Outcome(code=COULD_NOT_LOOK, messages=error.messages)
+
+
+def _version() -> Outcome:
+    from importlib import metadata  # noqa: PLC0415  (slow to import)
+
+    try:
+        version = metadata.version(_PROGRAM)
+    except metadata.PackageNotFoundError:
+        version = "of a source tree, not installed"
+    return Outcome(text=f"{_PROGRAM} {version}\n")
+
+
+def _instances(arguments: argparse.Namespace) -> Outcome:
+    from ._instances import show_instances  # noqa: PLC0415  (each verb loads what it needs)
+
+    return show_instances(arguments.names, family=arguments.family, json=arguments.json)
+
+
+def _plan(arguments: argparse.Namespace) -> Outcome:
+    from ._plan import show_plan  # noqa: PLC0415
+
+    return show_plan(arguments.assembly, json=arguments.json)
+
+
+def _refresh(arguments: argparse.Namespace) -> Outcome:
+    from ._refresh import refresh  # noqa: PLC0415
+
+    return refresh(
+        source_file=arguments.source_file,
+        regions=[region for some in arguments.region or () for region in some],
+        check=arguments.check,
+        data_folder=arguments.data_folder,
+        json=arguments.json,
+    )
+
+
+def _written(outcome: Outcome) -> int:
+    """Write an outcome; a reader that went away, as `head` does, changes nothing."""
+    try:
+        for message in outcome.messages:
+            _write(sys.stderr, f"{_PROGRAM}: {safe(message)}\n")
+        _write(sys.stdout, outcome.text)
+    except BrokenPipeError:
+        _silence()
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except OSError as error:
+        _silence()
+        with contextlib.suppress(OSError):
+            _write(sys.stderr, f"{_PROGRAM}: the output cannot be written: {error.strerror}\n")
+        return COULD_NOT_LOOK
+    return outcome.code
+
+
+def _write(stream: IO[str] | None, text: str) -> None:
+    """Write and flush, so that failures show here; a closed stream is None."""
+    if stream is None:
+        return
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    stream.flush()
+
+
+def _silence() -> None:
+    """Send what is left in the buffer of stdout nowhere: Python flushes it once more at exit."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are safe for terminals, and that takes no shortened options."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)
+
+    def error(self, message: str) -> NoReturn:
+        super().error(safe(message))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog=_PROGRAM, description=_DESCRIPTION, epilog=_EXIT_CODES)
+    parser.add_argument("--version", action="store_true", help="show the version and exit")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+    _add_instances(verbs)
+    _add_plan(verbs)
+    _add_refresh(verbs)
+    return parser
+
+
+def _add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+
+
+def _add_instances(verbs: Any) -> None:
+    text = "list the instance types with accelerators, or tell everything about some"
+    parser = verbs.add_parser("instances", help=text, description=text, epilog=_EXIT_CODES)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="instance types to tell about")
+    parser.add_argument("--family", metavar="F", help="only types of this family, such as trn2")
+    _add_json(parser)
+
+
+def _add_plan(verbs: Any) -> None:
+    text = "report the plans of the clusters in a cloud assembly"
+    parser = verbs.add_parser("plan", help=text, description=text, epilog=_EXIT_CODES)
+    parser.add_argument(
+        "assembly",
+        nargs="?",
+        default="cdk.out",
+        metavar="CDK_OUT",
+        help="the folder that 'cdk synth' wrote; cdk.out unless named",
+    )
+    _add_json(parser)
+
+
+def _add_refresh(verbs: Any) -> None:
+    text = "bring generated data of the library up to date"
+    parser = verbs.add_parser("refresh", help=text, description=text, epilog=_EXIT_CODES)
+    whats = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
+    text = "write the instance catalogue from EC2's DescribeInstanceTypes"
+    parser = whats.add_parser("instance-types", help=text, description=text, epilog=_EXIT_CODES)
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument(
+        "--from", dest="source_file", metavar="FILE", help="a recorded answer, JSON or .json.gz"
+    )
+    source.add_argument(
+        "--region",
+        action="append",
+        nargs="+",
+        metavar="R",
+        help="Regions to ask; needs the extra 'operations' and credentials",
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit with 1 when the data is stale"
+    )
+    parser.add_argument(
+        "--data-folder", metavar="DIR", help="the folder to write; the package's own unless named"
+    )
+    _add_json(parser)

@@ -1,0 +1,628 @@
+"""`eks-devices plan` on cloud assemblies that are right, wrong, and hostile."""
+
+import copy
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eks_device_operations.cli import main
+from eks_devices import Capacity, DeviceType, GpuSharing, Mechanism, NodegroupSpec, plan_cluster
+from eks_devices.findings import info, warning
+from eks_devices.plans import PLAN_FILE_SCHEMA
+
+MAX_SECONDS = 0.25
+RUNS = 5
+COMMAND = [sys.executable, "-m", "eks_device_operations", "plan"]
+BLOCK = Capacity.block("cr-0123456789abcdef0")
+SMALL = plan_cluster(
+    kubernetes_version="1.36",
+    nodegroups=[
+        NodegroupSpec(
+            name="trn2",
+            instance_type="trn2.48xlarge",
+            capacity=BLOCK,
+            mechanism=Mechanism.DRA,
+            min_size=1,
+            max_size=4,
+        ),
+        NodegroupSpec(
+            name="g7",
+            instance_type="g7.12xlarge",
+            mechanism=Mechanism.DEVICE_PLUGIN,
+            gpu_sharing=GpuSharing.time_slicing(replicas=4),
+            autoscaled=True,
+            max_size=2,
+        ),
+    ],
+).to_dict()
+LARGE = plan_cluster(
+    kubernetes_version="1.34",
+    nodegroups=[
+        NodegroupSpec(
+            name="gb200", instance_type="p6e-gb200.36xlarge", capacity=BLOCK, max_size=18
+        ),
+        *(
+            NodegroupSpec(name=f"{family}-{number}", instance_type=name, max_size=2)
+            for family, name in (("p5", "p5.48xlarge"), ("inf2", "inf2.48xlarge"))
+            for number in range(10)
+        ),
+    ],
+    keep={DeviceType.EFA: (Mechanism.DEVICE_PLUGIN,)},
+).to_dict()
+GOLDEN = """\
+Training/Cluster: Kubernetes 1.36
+
+GROUP  INSTANCE TYPE  NODES               CAPACITY              AMI TYPE              EFA  PODS
+trn2   trn2.48xlarge  1-4, starts with 1  capacity-block        AL2023_x86_64_NEURON  16   51
+                                          cr-0123456789abcdef0
+g7     g7.12xlarge    0-2, autoscaled     on-demand             AL2023_x86_64_NVIDIA  -    250
+
+GROUP  DEVICE  COUNT  MECHANISM      OWNER             PODS ASK FOR
+trn2   neuron  16     dra            default           DeviceClass neuron.aws.com
+trn2   efa     16     dra            default           DeviceClass efa.networking.k8s.aws
+g7     gpu     2      device-plugin  default-60027e7a  nvidia.com/gpu: 8
+
+To install:
+DEVICE  MECHANISM      OWNER             SETTINGS                          FOR GROUPS
+neuron  dra            default           -                                 trn2
+gpu     device-plugin  default-60027e7a  replicas=4, sharing=time-slicing  g7
+efa     dra            default           -                                 trn2
+
+Warnings:
+  MaxPodsAboveAddresses  nodegroups.g7.max_pods
+    the rest waits for an address
+    fix: turn prefix delegation on
+
+Good to know:
+  KubernetesSupportEnds  kubernetes_version
+    standard support ends some day
+
+1 cluster, 2 node groups, 0 errors, 1 warning
+"""
+
+
+@pytest.fixture(autouse=True)
+def _terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+
+
+def plan_file(plan: Any = SMALL, path: str = "Training/Cluster") -> dict[str, Any]:
+    return {"schema": PLAN_FILE_SCHEMA, "clusters": [{"path": path, "plan": plan}]}
+
+
+def write(folder: Path, files: dict[str, Any]) -> Path:
+    """A cloud assembly with these files."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+    return folder
+
+
+def manifest(*stacks: str, **nested: Any) -> dict[str, Any]:
+    artifacts: dict[str, Any] = {name: {"type": "aws:cloudformation:stack"} for name in stacks}
+    for name, folder in nested.items():
+        artifacts[name] = {"type": "cdk:cloud-assembly", "properties": {"directoryName": folder}}
+    return {"version": "54.0.0", "artifacts": artifacts}
+
+
+Reporter = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def report(capsys: pytest.CaptureFixture[str]) -> Reporter:
+    def run(folder: Path | str, *options: str) -> tuple[int, str, str]:
+        code = main(["plan", str(folder), *options])
+        output = capsys.readouterr()
+        return code, output.out, output.err
+
+    return run
+
+
+def test_a_small_plan_reads_like_this(tmp_path: Path, report: Reporter):
+    path, code = "nodegroups.g7.max_pods", "MaxPodsAboveAddresses"
+    findings = [
+        info("KubernetesSupportEnds", "kubernetes_version", "standard support ends some day"),
+        warning(code, path, "the rest waits for an address", fix="turn prefix delegation on"),
+    ]
+    plan = {**SMALL, "findings": [finding.to_dict() for finding in findings]}
+
+    assert report(write(tmp_path, {"T.eks-devices.json": plan_file(plan)})) == (0, GOLDEN, "")
+
+
+def test_json_holds_the_plans_as_they_are(tmp_path: Path, report: Reporter):
+    folder = write(tmp_path, {"a.eks-devices.json": plan_file(LARGE)})
+
+    code, text, errors = report(folder, "--json")
+
+    assert (code, errors) == (0, "")
+    assert json.loads(text) == {
+        "schema": "eks-devices/plan-report/v1",
+        "assembly": str(folder),
+        "clusters": [{"path": "Training/Cluster", "file": "a.eks-devices.json", "plan": LARGE}],
+        "problems": [],
+    }
+
+
+def test_the_default_folder_is_that_of_cdk(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    write(tmp_path / "cdk.out", {"a.eks-devices.json": plan_file()})
+    monkeypatch.chdir(tmp_path)
+
+    assert main(["plan"]) == 0
+    assert "Training/Cluster" in capsys.readouterr().out
+
+
+def test_a_device_says_what_pods_ask_for(tmp_path: Path, report: Reporter):
+    _, text, _ = report(write(tmp_path, {"a.eks-devices.json": plan_file(LARGE)}))
+    rows = {" ".join(line.split()) for line in text.splitlines()}
+
+    assert "gb200 gpu 4 dra default DeviceClass gpu.nvidia.com" in rows
+    assert "gb200 compute-domain 1 dra default the claim of a ComputeDomain" in rows
+    assert "gb200 efa 4 dra default DeviceClass efa.networking.k8s.aws" in rows
+    assert "efa device-plugin default - kept for others" in rows
+    assert "UnverifiedInstanceType nodegroups.gb200.instance_type" in rows
+
+
+def clusters_in(report: Reporter, folder: Path) -> list[tuple[str, str]]:
+    _, text, _ = report(folder, "--json")
+    return [(one["path"], one["file"]) for one in json.loads(text)["clusters"]]
+
+
+def test_stages_are_found_by_the_manifest(tmp_path: Path, report: Reporter):
+    folder = write(
+        tmp_path,
+        {
+            "manifest.json": manifest("Dev", Prod="assembly-Prod", Odd="elsewhere"),
+            "Dev.eks-devices.json": plan_file(path="Dev"),
+            "assembly-Prod/manifest.json": manifest("Prod", Inner="assembly-Inner"),
+            "assembly-Prod/Prod.eks-devices.json": plan_file(path="Prod"),
+            "assembly-Prod/assembly-Inner/Inner.eks-devices.json": plan_file(path="Inner"),
+            "elsewhere/Odd.eks-devices.json": plan_file(path="Odd"),
+            "assembly-Gone/Gone.eks-devices.json": plan_file(path="Gone"),
+            "other/Other.eks-devices.json": plan_file(path="Other"),
+        },
+    )
+
+    assert clusters_in(report, folder) == [
+        ("Dev", "Dev.eks-devices.json"),
+        ("Prod", "assembly-Prod/Prod.eks-devices.json"),
+        ("Odd", "elsewhere/Odd.eks-devices.json"),
+        ("Inner", "assembly-Prod/assembly-Inner/Inner.eks-devices.json"),
+    ]
+    assert report(folder)[0] == 0
+
+
+def test_stages_are_found_by_name_without_a_manifest(tmp_path: Path, report: Reporter):
+    folder = write(
+        tmp_path,
+        {
+            "assembly-Prod/Prod.eks-devices.json": plan_file(path="Prod"),
+            "asset.123/Other.eks-devices.json": plan_file(path="Other"),
+        },
+    )
+
+    assert clusters_in(report, folder) == [("Prod", "assembly-Prod/Prod.eks-devices.json")]
+
+
+def test_links_in_circles_end_and_each_file_is_read_once(tmp_path: Path, report: Reporter):
+    folder = write(tmp_path, {"a.eks-devices.json": plan_file(path="A")})
+    (folder / "assembly-self").symlink_to(folder)
+    (folder / "assembly-loop").symlink_to(folder / "assembly-loop")
+    (folder / "b.eks-devices.json").symlink_to(folder / "a.eks-devices.json")
+
+    assert clusters_in(report, folder) == [("A", "a.eks-devices.json")]
+
+
+def test_manifests_in_circles_end(tmp_path: Path, report: Reporter):
+    folder = write(
+        tmp_path,
+        {
+            "manifest.json": manifest("a", One="assembly-One", Same="assembly-One", Self="."),
+            "a.eks-devices.json": plan_file(path="A"),
+            "assembly-One/manifest.json": manifest("b"),
+            "assembly-One/b.eks-devices.json": plan_file(path="B"),
+        },
+    )
+
+    assert [path for path, _ in clusters_in(report, folder)] == ["A", "B"]
+
+
+def test_a_plan_file_of_no_artifact_is_passed_over(tmp_path: Path, report: Reporter):
+    files = {
+        "manifest.json": manifest("New"),
+        "New.eks-devices.json": plan_file(path="New/Cluster"),
+        "Old.eks-devices.json": plan_file(path="Old/Cluster"),
+    }
+    code, text, errors = report(write(tmp_path, files))
+
+    assert code == 0
+    assert "New/Cluster" in text
+    assert "Old/Cluster" not in text
+    assert "Old.eks-devices.json: passed over: the manifest beside it has no such" in errors
+
+
+def test_a_folder_with_left_over_plan_files_only_holds_no_plan(tmp_path: Path, report: Reporter):
+    files = {"manifest.json": manifest("New"), "Old.eks-devices.json": plan_file()}
+
+    assert report(write(tmp_path, files))[0] == 2
+
+
+def test_error_findings_end_with_1(tmp_path: Path, report: Reporter):
+    plan = copy.deepcopy(SMALL)
+    plan["findings"].append(
+        {"code": "Bad", "severity": "error", "path": "x", "message": "wrong", "fix": "mend it"}
+    )
+    code, text, errors = report(write(tmp_path, {"a.eks-devices.json": plan_file(plan)}))
+
+    assert (code, errors) == (1, "")
+    assert "Errors:\n  Bad  x\n    wrong\n    fix: mend it\n" in text
+    assert text.endswith("1 error, 1 warning\n")
+
+
+def test_a_file_without_clusters_is_fine(tmp_path: Path, report: Reporter):
+    files = {"a.eks-devices.json": {"schema": PLAN_FILE_SCHEMA, "clusters": []}}
+
+    assert report(write(tmp_path, files)) == (
+        0, "0 clusters, 0 node groups, 0 errors, 0 warnings\n", ""
+    )  # fmt: skip
+
+
+def test_a_mark_of_byte_order_is_fine(tmp_path: Path, report: Reporter):
+    content = b"\xef\xbb\xbf" + json.dumps(plan_file()).encode()
+
+    assert report(write(tmp_path, {"a.eks-devices.json": content}))[0] == 0
+
+
+def test_other_keys_are_fine(tmp_path: Path, report: Reporter):
+    plan = {**SMALL, "later": [None, {"a": 1.5}]}
+
+    assert report(write(tmp_path, {"a.eks-devices.json": {**plan_file(plan), "more": 1}}))[0] == 0
+
+
+def test_a_wrong_file_does_not_hide_the_others(tmp_path: Path, report: Reporter):
+    files = {"a.eks-devices.json": plan_file(), "b.eks-devices.json": b"{"}
+    folder = write(tmp_path, files)
+
+    code, text, errors = report(folder)
+    document = json.loads(report(folder, "--json")[1])
+
+    assert code == 1
+    assert "Training/Cluster" in text
+    assert errors.count("\n") == 1
+    assert [problem["file"] for problem in document["problems"]] == ["b.eks-devices.json"]
+
+
+CONTENTS: list[tuple[bytes, str]] = [
+    (b"", "is not JSON in UTF-8"),
+    (b"\0\0\0", "is not JSON in UTF-8"),
+    (b"<html>", "is not JSON in UTF-8"),
+    (b'{"schema": ', "is not JSON in UTF-8"),
+    (b"\xff\xfe{\0}\0", "is not JSON in UTF-8"),
+    (b'{"schema": "\xc3\x28"}', "is not JSON in UTF-8"),
+    (b"NaN", "NaN is not a number of JSON"),
+    (b'{"schema": Infinity}', "Infinity is not a number of JSON"),
+    (b'{"schema": 1e999}', "a number is too large"),
+    (b'{"schema": ' + b"9" * 5000 + b"}", "is not JSON in UTF-8"),
+    (b"[" * 100_000, "is nested too deeply"),
+    (b'{"a":' * 100_000, "is nested too deeply"),
+    (b"[" * 300 + b"]" * 300, "is nested too deeply"),
+    (b"null", "the content: expected an object, got null"),
+    (b"[]", "the content: expected an object, got a list"),
+    (b'"text"', "the content: expected an object, got 'text'"),
+    (b"1.5", "the content: expected an object, got a fraction"),
+    (b"{}", "schema is missing"),
+    (b'{"schema": null}', "schema: expected a text, got null"),
+    (b'{"schema": {"a": [null]}}', "schema: expected a text, got an object"),
+    (b'{"schema": "eks-devices/plan-file/v2"}', "expected 'eks-devices/plan-file/v1', got"),
+    (b'{"schema": "eks-devices/plan/v1"}', "synthesise again with this version"),
+    (b'{"schema": "\\u001b[31m"}', "got '\\x1b[31m'"),
+    (b'{"schema": "eks-devices/plan-file/v1"}', "clusters is missing"),
+    (b'{"schema": "eks-devices/plan-file/v1", "clusters": null}', "clusters: expected a list"),
+    (b'{"schema": "eks-devices/plan-file/v1", "clusters": [null]}', "clusters[0]: expected an"),
+    (b'{"schema": "eks-devices/plan-file/v1", "clusters": [{}]}', "clusters[0].path is missing"),
+    (
+        b'{"schema": "eks-devices/plan-file/v1", "clusters": [{"path": 1, "plan": []}]}',
+        "clusters[0].path: expected a text, got a whole number",
+    ),
+]
+
+
+@pytest.mark.parametrize(("content", "message"), CONTENTS)
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_content_that_is_no_plan_file_is_told(
+    content: bytes, message: str, options: tuple[str, ...], tmp_path: Path, report: Reporter
+):
+    folder = write(tmp_path, {"bad.eks-devices.json": content})
+
+    code, text, errors = report(folder, *options)
+
+    assert code == 1
+    assert message in errors
+    assert errors.startswith(f"eks-devices: {folder}/bad.eks-devices.json: ")
+    assert errors.replace("\n", "").isprintable()
+    assert not options or json.loads(text)["clusters"] == []
+
+
+MISSING = object()
+GROUP = "nodegroups.0"
+CHANGES: list[tuple[str, Any, str]] = [
+    ("schema", "eks-devices/plan/v2", "clusters[0].plan.schema: expected 'eks-devices/plan/v1'"),
+    ("schema", MISSING, "clusters[0].plan.schema is missing"),
+    ("kubernetes_version", 1.34, "kubernetes_version: expected a text, got a fraction"),
+    ("nodegroups", MISSING, "clusters[0].plan.nodegroups is missing"),
+    ("nodegroups", {"0": {}}, "nodegroups: expected a list, got an object"),
+    ("nodegroups.0", None, "nodegroups[0]: expected an object, got null"),
+    ("nodegroups.1", "g7", "nodegroups[1]: expected an object, got 'g7'"),
+    (f"{GROUP}.name", MISSING, "nodegroups[0].name is missing"),
+    (f"{GROUP}.name", ["\x1b]0;x\x07"], "nodegroups[0].name: expected a text, got a list"),
+    (f"{GROUP}.sizes", None, "nodegroups[0].sizes: expected an object"),
+    (f"{GROUP}.sizes.max", "4", "sizes.max: expected a whole number, got '4'"),
+    (f"{GROUP}.sizes.min", True, "sizes.min: expected a whole number, got true or false"),
+    (f"{GROUP}.sizes.desired", 1.5, "sizes.desired: expected a whole number, got a fraction"),
+    (f"{GROUP}.capacity", "spot", "capacity: expected an object, got 'spot'"),
+    (f"{GROUP}.capacity.reservation", None, "capacity.reservation: expected a text, got null"),
+    (f"{GROUP}.ami_type", None, "ami_type: expected a text, got null"),
+    (f"{GROUP}.max_pods", "51", "max_pods: expected a whole number, got '51'"),
+    (f"{GROUP}.max_pods", MISSING, "max_pods is missing"),
+    (f"{GROUP}.network_interfaces.3", [], "network_interfaces[3]: expected an object"),
+    (f"{GROUP}.network_interfaces.3.InterfaceType", 5, "InterfaceType: expected a text"),
+    (f"{GROUP}.devices.0.count", None, "devices[0].count: expected a whole number, got null"),
+    (f"{GROUP}.devices.0.device_type", "tpu", "device_type: expected one of compute-domain, efa,"),
+    (f"{GROUP}.devices.0.device_type", [], "device_type: expected one of compute-domain, efa,"),
+    (f"{GROUP}.devices.0.mechanism", "cdi", "mechanism: expected one of device-plugin, dra"),
+    (f"{GROUP}.devices.0.settings", {"a": None}, "settings.a: expected a text or a whole number"),
+    (f"{GROUP}.devices.0.settings", {"\n": 0.5}, "settings.\\n: expected a text or a whole"),
+    (f"{GROUP}.extended_resources", {"a": "b"}, "extended_resources.a: expected a whole number"),
+    (f"{GROUP}.extended_resources", [1], "extended_resources: expected an object, got a list"),
+    (f"{GROUP}.device_classes", [None], "device_classes[0]: expected a text, got null"),
+    ("drivers", None, "drivers: expected a list, got null"),
+    ("drivers.0.nodegroups", "trn2", "drivers[0].nodegroups: expected a list, got 'trn2'"),
+    ("drivers.0.owner", MISSING, "drivers[0].owner is missing"),
+    ("findings", MISSING, "clusters[0].plan.findings is missing"),
+    ("findings.0", [], "findings[0]: expected an object, got a list"),
+    ("findings.0.severity", "fatal", "severity: expected one of error, info, warning"),
+    ("findings.0.fix", {}, "findings[0].fix: expected a text, got an object"),
+    ("findings", [None] * 25, "and 15 more like these"),
+]
+
+
+def changed(path: str, value: Any) -> dict[str, Any]:
+    """The small plan with one value changed or taken away."""
+    plan = copy.deepcopy(SMALL)
+    *parents, last = [int(key) if key.isdigit() else key for key in path.split(".")]
+    place: Any = plan
+    for key in parents:
+        place = place[key]
+    if value is MISSING:
+        del place[last]
+    else:
+        place[last] = value
+    return plan
+
+
+@pytest.mark.parametrize(("path", "value", "message"), CHANGES)
+def test_a_plan_with_a_wrong_value_is_told(
+    path: str, value: Any, message: str, tmp_path: Path, report: Reporter
+):
+    folder = write(tmp_path, {"bad.eks-devices.json": plan_file(changed(path, value))})
+
+    code, text, errors = report(folder)
+
+    assert code == 1
+    assert message in errors
+    assert "Training/Cluster" not in text
+    assert errors.replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"{", "manifest.json: is not JSON in UTF-8"),
+        (b"[]", "manifest.json: the content: expected an object, got a list"),
+        ({"artifacts": None}, "manifest.json: artifacts: expected an object, got null"),
+        ({"artifacts": {"a": 1}}, "manifest.json: artifacts.a: expected an object"),
+        ({"artifacts": {"a": {}}}, "manifest.json: artifacts.a.type is missing"),
+        (
+            {"artifacts": {"a": {"type": "cdk:cloud-assembly"}}},
+            "manifest.json: artifacts.a.properties is missing",
+        ),
+        (manifest(a=None), "artifacts.a.properties.directoryName: expected a text, got null"),
+        (manifest(a=""), "artifacts.a: expected the name of a folder beside it, got ''"),
+        (manifest(a=".."), "artifacts.a: expected the name of a folder beside it, got '..'"),
+        (manifest(a="b/../.."), "expected the name of a folder beside it, got 'b/../..'"),
+        (manifest(a="/etc"), "expected the name of a folder beside it, got '/etc'"),
+        (manifest(a="gone"), "expected the name of a folder beside it, got 'gone'"),
+        (manifest(a="x" * 5000), "expected the name of a folder beside it, got 'xxx"),
+        (manifest(a="a\0b"), "expected the name of a folder beside it, got 'a\\x00b'"),
+        (manifest(**{"a\x1b[2J": "gone"}), "artifacts.a\\x1b[2J: expected the name of a folder"),
+    ],
+)
+def test_a_manifest_that_is_wrong_is_told(
+    content: Any, message: str, tmp_path: Path, report: Reporter
+):
+    files = {"manifest.json": content, "a.eks-devices.json": plan_file()}
+    code, _, errors = report(write(tmp_path / "out", files))
+
+    assert code == 1
+    assert message in errors
+    assert errors.replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize(
+    ("folder", "message"),
+    [
+        ("missing", "cannot be read: No such file or directory; expected the cloud assembly"),
+        ("file", "cannot be read: Not a directory; expected the cloud assembly"),
+        ("empty", "holds no plan file (*.eks-devices.json)"),
+        ("plain", "holds no plan file (*.eks-devices.json)"),
+        ("", "the name of the folder is empty"),
+        ("a\0b", "cannot be read: embedded null byte"),
+        ("x" * 5000, "cannot be read: File name too long"),
+        ("loop", "cannot be read: Too many levels of symbolic links"),
+        ("\x1b[31m", "'\\x1b[31m' cannot be read"),
+        ("\udcff", "'\\udcff' cannot be read"),
+    ],
+)
+def test_a_folder_without_plans_is_told(
+    folder: str,
+    message: str,
+    tmp_path: Path,
+    report: Reporter,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    write(tmp_path, {"file": b"", "plain/manifest.json": manifest("a"), "a/b": b""})
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "loop").symlink_to("loop")
+    monkeypatch.chdir(tmp_path)
+
+    code, text, errors = report(folder, "--json")
+
+    assert (code, text) == (2, "")
+    assert message in errors
+    assert errors.replace("\n", "").isprintable()
+
+
+def test_two_folders_are_one_too_many(capsys: pytest.CaptureFixture[str]):
+    assert main(["plan", "a", "b"]) == 2
+    assert "unrecognized arguments: b" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (Path.mkdir, "it is not a file"),
+        (os.mkfifo, "it is not a file"),
+        (lambda path: path.symlink_to(path), "Too many levels of symbolic links"),
+        (lambda path: path.symlink_to("gone"), "No such file or directory"),
+    ],
+)
+def test_a_plan_file_that_is_no_file_could_not_be_looked_at(
+    make: Callable[[Path], None], message: str, tmp_path: Path, report: Reporter
+):
+    make(tmp_path / "x.eks-devices.json")
+
+    code, _, errors = report(tmp_path)
+
+    assert code == 2
+    assert errors == (f"eks-devices: {tmp_path}/x.eks-devices.json: cannot be read: {message}\n")
+
+
+def test_a_huge_file_is_not_read(tmp_path: Path, report: Reporter):
+    with (tmp_path / "x.eks-devices.json").open("wb") as file:
+        file.truncate(1 << 40)
+
+    code, _, errors = report(tmp_path)
+
+    assert code == 1
+    assert "is larger than 64 MiB" in errors
+
+
+def test_a_file_without_permission_could_not_be_looked_at(
+    tmp_path: Path, report: Reporter, monkeypatch: pytest.MonkeyPatch
+):
+    def refused(_: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    folder = write(tmp_path, {"a.eks-devices.json": plan_file()})
+    monkeypatch.setattr(Path, "read_bytes", refused)  # nothing is unreadable for root
+
+    code, _, errors = report(folder)
+
+    assert code == 2
+    assert "a.eks-devices.json: cannot be read: Permission denied" in errors
+
+
+def test_a_nested_folder_without_permission_could_not_be_looked_at(
+    tmp_path: Path, report: Reporter, monkeypatch: pytest.MonkeyPatch
+):
+    files = {"a.eks-devices.json": plan_file(), "assembly-b/b.eks-devices.json": plan_file()}
+    folder, real = write(tmp_path, files), Path.iterdir
+
+    def refused(self: Path) -> Any:
+        if self.name == "assembly-b":
+            raise PermissionError(13, "Permission denied")
+        return real(self)
+
+    monkeypatch.setattr(Path, "iterdir", refused)
+
+    code, text, errors = report(folder)
+
+    assert code == 2
+    assert "Training/Cluster" in text
+    assert errors == f"eks-devices: {folder}/assembly-b: cannot be read: Permission denied\n"
+
+
+HOSTILE = "\x1b[31m\x1b]0;title\x07\r\nError:\u202e\u2028\ud800\x9b2J\x00"
+
+
+def test_no_control_character_reaches_the_terminal(tmp_path: Path, report: Reporter):
+    plan = copy.deepcopy(SMALL)
+    group, device, driver = (
+        plan["nodegroups"][0], plan["nodegroups"][1]["devices"][0], plan["drivers"][0]
+    )  # fmt: skip
+    group |= dict.fromkeys(("name", "instance_type", "ami_type"), HOSTILE)
+    group["capacity"] = {"kind": HOSTILE, "reservation": HOSTILE}
+    device |= {"owner": HOSTILE, "settings": {HOSTILE: HOSTILE}}
+    driver |= {"owner": HOSTILE, "settings": {HOSTILE: HOSTILE}, "nodegroups": [HOSTILE]}
+    plan["kubernetes_version"] = HOSTILE
+    plan["findings"].append({
+        "code": HOSTILE, "severity": "info", "path": HOSTILE, "message": HOSTILE, "fix": HOSTILE
+    })  # fmt: skip
+    name = "\x1b[31m\n.eks-devices.json"
+    artifact = name.removesuffix(".eks-devices.json")
+    files = {"manifest.json": manifest(artifact), name: plan_file(plan, path=HOSTILE)}
+    folder = write(tmp_path, files)
+
+    for options in ((), ("--json",)):
+        code, text, errors = report(folder, *options)
+
+        assert code == 0
+        assert (text + errors).replace("\n", "").isprintable()
+    assert "\nError" not in report(folder)[1]
+
+
+@pytest.mark.parametrize("width", ["1", "60", "80", "100", "140", "100000"])
+def test_lines_fit_the_terminal_and_values_stay_whole(
+    width: str, tmp_path: Path, report: Reporter, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("COLUMNS", width)
+
+    code, text, _ = report(write(tmp_path, {"a.eks-devices.json": plan_file(LARGE)}))
+
+    assert code == 0
+    assert all(value in text for value in ("p6e-gb200.36xlarge", "cr-0123456789abcdef0"))
+    assert max(map(len, text.splitlines())) <= max(int(width), 60)
+
+
+def test_a_value_without_end_is_cut(tmp_path: Path, report: Reporter):
+    plan = changed("nodegroups.0.name", "x" * 1_000_000)
+
+    _, text, _ = report(write(tmp_path, {"a.eks-devices.json": plan_file(plan)}))
+
+    assert len(text) < 20_000
+
+
+def test_the_report_is_there_within_a_quarter_of_a_second(tmp_path: Path, best_seconds: Any):
+    folder = write(tmp_path, {"a.eks-devices.json": plan_file(LARGE)})
+
+    assert best_seconds([*COMMAND, str(folder)], runs=RUNS) < MAX_SECONDS
+
+
+def test_a_report_loads_no_data_and_no_framework(tmp_path: Path):
+    folder = write(tmp_path, {"a.eks-devices.json": plan_file()})
+    code = (
+        "import sys; from eks_device_operations.cli import main; main(['plan', sys.argv[1]]); "
+        "print(sorted(sys.modules.keys() & {'tomllib', 'boto3', 'jsii', 'aws_cdk', 'cdk8s'}))"
+    )
+    command = [sys.executable, "-c", code, str(folder)]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+
+    assert result.stdout.splitlines()[-1] == "[]"
