@@ -15,11 +15,11 @@ from .claims import (
     ResourceClaim,
     ResourceClaimTemplate,
 )
+from .cluster_planner import plan_cluster
 from .findings import EksDevicesError, Finding, Severity
-from .fleet import plan_cluster
 from .instance_types import AcceleratedInstanceType, Accelerator, CpuArchitecture, NetworkCard
 from .network import NetworkInterface
-from .planner import plan_nodegroup
+from .nodegroup_planner import plan_nodegroup
 from .plans import ClusterPlan, DevicePlan, DriverPlan, NodegroupPlan
 from .releases import DriverRelease, eks_registry
 from .sharing import GpuSharing

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from . import instance_records as records
 from .findings import Finding, fault
-from .kubernetes import is_token
+from .typecheck import is_token
 
 _LONGEST_NAME = 64  # No EC2 name is longer than about 25 characters.
 _MOST_GUESSES = 3
@@ -15,6 +15,15 @@ _ALIKE_IN_FAMILY = 0.7
 _NO_GUESS = (
     "take a name that 'eks-devices instances' lists; "
     "types without accelerators and EFA need no node group of this library"
+)
+_NO_EFA = (
+    "use one of these sizes for EFA; types without accelerators and EFA need no node group of "
+    "this library"
+)
+# Names that other sizes of such a family have, so that they are no misspelling.
+_ORDINARY_SIZES = frozenset(
+    ["medium", "large", "xlarge", "metal", *(f"{count}xlarge" for count in (2, 3, 4, 6, 8, 9, 12))]
+    + [f"{count}xlarge" for count in (16, 18, 24, 32, 48, 96)]
 )
 _ALPHABET = frozenset("abcdefghijklmnopqrstuvwxyz0123456789.-")
 
@@ -60,8 +69,7 @@ def _announced(name: str, path: str, entry: records.Record) -> Finding:
         f"only the name is public so far: {entry['why']}",
         got=name,
         allowed=f"types with data; nearest: {instead}",
-        fix=f"use {instead}; this one can be planned once DescribeInstanceTypes returns it and "
-        "'eks-devices refresh instance-types' has been run",
+        fix=f"use {instead}; this one can be planned in a release that has its data",
         source=entry["source"],
     )
 
@@ -70,14 +78,22 @@ def _unknown(name: str, path: str) -> Finding:
     plain = _plain(name)
     sizes = _sizes(plain.partition(".")[0])
     nearest = _nearest(plain, sizes)
+    meant = f"did you mean {_either(nearest)}?" if nearest else _NO_GUESS
     return fault(
         "UnknownInstanceType",
         path,
         "no instance type with accelerators or EFA has this name",
         got=name,
         allowed=", ".join(sizes) or _families(),
-        fix=f"did you mean {_either(nearest)}?" if nearest else _NO_GUESS,
+        fix=meant if plain in sizes or not _is_plain_family(plain, sizes) else _NO_EFA,
     )
+
+
+def _is_plain_family(plain: str, sizes: list[str]) -> bool:
+    """Whether a name is an ordinary size of a family whose larger sizes have EFA."""
+    size = plain.partition(".")[2]
+    of_efa = {*records.efa_only_names()}
+    return bool(size and sizes) and of_efa.issuperset(sizes) and size in _ORDINARY_SIZES
 
 
 def _sizes(family: str) -> list[str]:

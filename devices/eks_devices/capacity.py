@@ -6,17 +6,19 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from .findings import Finding, fault, raise_faults
-from .kubernetes import is_token
-from .typecheck import wrong_type
+from .typecheck import is_token, wrong_type
 
 _RESERVATION_ID = re.compile(r"cr-[0-9a-f]{8}(?:[0-9a-f]{9})?", re.ASCII)
 _GROUP_ARN = re.compile(
     r"arn:[a-z-]+:resource-groups:[a-z0-9-]+:[0-9]{12}:group/\S{1,300}", re.ASCII
 )
-_ALLOWED = "an id such as cr-0123456789abcdef0, or the ARN of a resource group of reservations"
+_KEY = re.compile(r"[A-Za-z0-9._-]{1,63}", re.ASCII)
+_KEY_FORM = "1 to 63 letters, digits, '.', '_' or '-'"
 _BLOCKS = "https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html"
+_RESERVATIONS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-cr-group.html"
 
 
 class CapacityKind(StrEnum):
@@ -30,13 +32,14 @@ class CapacityKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capacity:
-    """How a node group buys its instances; made by one of the four factories.
+    """How a node group buys its instances; made by one of the five factories.
 
-    `target` is the reservation, `key` what stands for it in plans and names when it is a token.
+    `key` is what stands for a reservation in plans and names when its id is a token.
     """
 
     kind: CapacityKind
-    target: str = ""
+    reservation_id: str = ""
+    resource_group_arn: str = ""
     key: str = ""
 
     @classmethod
@@ -50,32 +53,50 @@ class Capacity:
         return cls(kind=CapacityKind.SPOT)
 
     @classmethod
-    def reservation(cls, target: str, *, key: str | None = None) -> Capacity:
-        """An On-Demand Capacity Reservation, by id or by the ARN of a resource group.
+    def reservation(cls, reservation_id: str, *, key: str | None = None) -> Capacity:
+        """One On-Demand Capacity Reservation; its nodes run in its Availability Zone.
 
         Args:
-            target: The id or ARN; it may be a token when `key` is given.
-            key: A text that stands for the reservation in plans and names; the id by default.
+            reservation_id: The id, `cr-...`; it may be a token when `key` is given.
+            key: A word that stands for the reservation in plans and names; the id by default.
 
         Raises:
             EksDevicesError: The id has the wrong form, or is a token without a key.
         """
-        return _reserved(CapacityKind.RESERVATION, target, key)
+        return _checked(cls(**_given(CapacityKind.RESERVATION, key, reservation_id=reservation_id)))
 
     @classmethod
-    def block(cls, target: str, *, key: str | None = None) -> Capacity:
-        """A Capacity Block for ML, UltraServer blocks included, by the id of its reservation.
+    def reservation_group(cls, resource_group_arn: str, *, key: str | None = None) -> Capacity:
+        """A resource group of On-Demand Capacity Reservations, and nothing beside it.
 
         Args:
-            target: The id or ARN; it may be a token when `key` is given.
-            key: A text that stands for the reservation in plans and names; the id by default.
+            resource_group_arn: The ARN of the group; it may be a token when `key` is given.
+            key: A word that stands for the group in plans and names; the ARN by default.
+
+        Raises:
+            EksDevicesError: The ARN has the wrong form, or is a token without a key.
+
+        Source: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-cr-group.html
+        """
+        kind = CapacityKind.RESERVATION
+        return _checked(cls(**_given(kind, key, resource_group_arn=resource_group_arn)))
+
+    @classmethod
+    def block(cls, reservation_id: str, *, key: str | None = None) -> Capacity:
+        """A Capacity Block for ML, UltraServer blocks included.
+
+        Args:
+            reservation_id: The id of the block's reservation, `cr-...`; it may be a token when
+                `key` is given.
+            key: A word that stands for the block in plans and names; the id by default.
 
         Raises:
             EksDevicesError: The id has the wrong form, or is a token without a key.
 
         Source: https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
         """
-        return _reserved(CapacityKind.CAPACITY_BLOCK, target, key)
+        kind = CapacityKind.CAPACITY_BLOCK
+        return _checked(cls(**_given(kind, key, reservation_id=reservation_id)))
 
     @property
     def capacity_type(self) -> str:
@@ -85,13 +106,13 @@ class Capacity:
 
     @property
     def is_reserved(self) -> bool:
-        """Whether instances come from a reservation, which two groups cannot use at once."""
+        """Whether instances come from a reservation, which has no room for two groups at once."""
         return self.kind in (CapacityKind.RESERVATION, CapacityKind.CAPACITY_BLOCK)
 
     @property
     def name(self) -> str:
         """What stands for the reservation in plans and names: never a token."""
-        return self.key or self.target
+        return self.key or self.reservation_id or self.resource_group_arn
 
     def to_dict(self) -> dict[str, str]:
         """The purchase option as plain values."""
@@ -99,61 +120,93 @@ class Capacity:
         return values | ({"reservation": self.name} if self.name else {})
 
 
+def _given(kind: CapacityKind, key: object, **target: object) -> dict[str, Any]:
+    return {"kind": kind, **target} | ({} if key is None else {"key": key})
+
+
+def _checked(capacity: Capacity) -> Capacity:
+    raise_faults(capacity_faults(capacity, "capacity"))
+    return capacity
+
+
 def capacity_faults(capacity: Capacity, path: str) -> Iterator[Finding]:
-    """Faults of a capacity that was not made by a factory."""
-    key = None if _is_blank(capacity.key) else capacity.key
-    if capacity.is_reserved:
-        yield from (*_target_faults(capacity.target, key, path), *_key_faults(key, path))
-    elif key is not None or not _is_blank(capacity.target):
-        yield fault(
-            "ReservationNotUsed",
-            f"{path}.target",
-            f"{capacity.kind} instances take no reservation",
-            got=capacity.target or key,
-            allowed="no target and no key",
-            fix="use Capacity.reservation(id) or Capacity.block(id)",
-        )
+    """Faults of a capacity, whoever made it."""
+    targets = {
+        name: value
+        for name in ("reservation_id", "resource_group_arn")
+        if (value := getattr(capacity, name)) != ""
+    }
+    fits = _TARGETS.get(capacity.kind, {})
+    for name, value in targets.items():
+        if name in fits and len(targets) == 1:
+            yield from _target_faults(name, value, capacity.key, path)
+        else:
+            yield _unfit(capacity, f"{path}.{name}", value)
+    if fits and not targets:
+        yield from _target_faults("reservation_id", "", capacity.key, path)
+    if capacity.key != "":
+        yield from _key_faults(capacity, path)
 
 
-def _is_blank(text: object) -> bool:
-    return isinstance(text, str) and not text
+# What a purchase option may name, and how it is written.
+_TARGETS: dict[CapacityKind, dict[str, tuple[re.Pattern[str], str]]] = {
+    CapacityKind.RESERVATION: {
+        "reservation_id": (_RESERVATION_ID, "an id such as cr-0123456789abcdef0"),
+        "resource_group_arn": (_GROUP_ARN, "the ARN of a resource group of reservations"),
+    },
+    CapacityKind.CAPACITY_BLOCK: {
+        "reservation_id": (_RESERVATION_ID, "an id such as cr-0123456789abcdef0"),
+    },
+}
 
 
-def _reserved(kind: CapacityKind, target: object, key: object) -> Capacity:
-    raise_faults([*_target_faults(target, key, "capacity"), *_key_faults(key, "capacity")])
-    return Capacity(kind=kind, target=str(target), key=str(key or ""))
+def _unfit(capacity: Capacity, path: str, value: object) -> Finding:
+    return fault(
+        "ReservationNotUsed",
+        path,
+        f"{capacity.kind} instances take no such reservation, or not two of them",
+        got=value,
+        allowed="one reservation, of a kind that fits",
+        fix="use one of the factories Capacity.reservation, .reservation_group and .block",
+        source=_BLOCKS,
+    )
 
 
-def _target_faults(target: object, key: object, path: str) -> Iterator[Finding]:
-    path, fix = f"{path}.target", "copy the id from the reservation's page in the EC2 console"
-    if is_token(target):
-        if key is None:
+def _target_faults(name: str, value: object, key: str, path: str) -> Iterator[Finding]:
+    pattern, allowed = _TARGETS[CapacityKind.RESERVATION][name]
+    path, fix = f"{path}.{name}", "copy it from the reservation's page in the EC2 console"
+    if is_token(value):
+        if key == "":
             message = "a reservation that is a token needs a key, because names must not change"
-            fix = 'add key="...", a text that changes when the reservation does'
-            yield fault(
-                "ReservationKeyMissing", path, message, got=target, allowed=_ALLOWED, fix=fix
-            )
-    elif not isinstance(target, str):
-        yield wrong_type(path, target, _ALLOWED, fix)
-    elif not (_RESERVATION_ID.fullmatch(target) or _GROUP_ARN.fullmatch(target)):
-        message = "this is not a capacity reservation"
+            fix = 'add key="...", a word that changes when the reservation does'
+            yield fault("ReservationKeyMissing", path, message, got=value, allowed=allowed, fix=fix)
+    elif not isinstance(value, str):
+        yield wrong_type(path, value, allowed, fix)
+    elif not pattern.fullmatch(value):
+        message = "this is not such a reservation"
         yield fault(
             "MalformedReservation",
             path,
             message,
-            got=target,
-            allowed=_ALLOWED,
+            got=value,
+            allowed=allowed,
             fix=fix,
-            source=_BLOCKS,
+            source=_RESERVATIONS,
         )
 
 
-def _key_faults(key: object, path: str) -> Iterator[Finding]:
-    wanted = "a text of 1 to 63 letters, digits, '.', '_' or '-'"
-    if key is None or (isinstance(key, str) and re.fullmatch(r"[A-Za-z0-9._-]{1,63}", key)):
-        return
-    if isinstance(key, str) and not is_token(key):
-        message, fix = "this key cannot stand in a name", "write a short word"
-        yield fault("MalformedKey", f"{path}.key", message, got=key, allowed=wanted, fix=fix)
-    else:
-        yield wrong_type(f"{path}.key", key, wanted, "write a short word")
+def _key_faults(capacity: Capacity, path: str) -> Iterator[Finding]:
+    key, path = capacity.key, f"{path}.key"
+    if not isinstance(key, str) or is_token(key):
+        yield wrong_type(path, key, _KEY_FORM, "write a short word")
+    elif not capacity.is_reserved:
+        yield _unfit(capacity, path, key)
+    elif not _KEY.fullmatch(key):
+        yield fault(
+            "MalformedKey",
+            path,
+            "this key cannot stand in a name",
+            got=key,
+            allowed=_KEY_FORM,
+            fix="write a short word",
+        )

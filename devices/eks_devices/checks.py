@@ -7,15 +7,14 @@ from collections.abc import Iterator
 
 from ._data import read_toml
 from ._frozen import FrozenDict
-from .amis import release_form_faults
+from .ami_releases import release_form_faults
 from .capacity import Capacity, CapacityKind, capacity_faults
 from .findings import Finding, fault
-from .kubernetes import is_token
 from .labels import label_faults, taint_faults
 from .names import DEFAULT_OWNER, EXTERNAL_OWNER, HOST_OWNER
 from .sharing import sharing_faults
 from .spec import NodegroupOptions, NodegroupSpec
-from .typecheck import boolean, member, path_step, whole_number, wrong_type
+from .typecheck import boolean, is_token, member, path_step, whole_number, wrong_type
 from .vocabulary import DeviceType, Mechanism, OperatingSystem
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?", re.ASCII)
@@ -37,6 +36,14 @@ def type_faults(spec: NodegroupSpec) -> Iterator[Finding]:
         yield from boolean(getattr(spec, name), f"{path}.{name}")
     yield from boolean(spec.compute_domains, f"{path}.compute_domains", optional=True)
     yield from whole_number(spec.max_pods, f"{path}.max_pods", lowest=1, optional=True)
+    disk = read_toml("limits.toml")["disk"]
+    yield from whole_number(
+        spec.disk_gib,
+        f"{path}.disk_gib",
+        lowest=disk["smallest"],
+        highest=disk["largest"],
+        optional=True,
+    )
     if not isinstance(spec.efa, bool):
         yield from whole_number(spec.efa, f"{path}.efa", lowest=0, optional=True)
     if spec.gpu_sharing is not None:
@@ -47,7 +54,7 @@ def type_faults(spec: NodegroupSpec) -> Iterator[Finding]:
     yield from label_faults(spec)
     yield from taint_faults(spec)
     yield from release_form_faults(spec)
-    yield from whole_number(spec.subnet_count, f"{path}.subnet_count", lowest=1, optional=True)
+    yield from _subnet_faults(spec)
     yield from _owner_faults(spec)
 
 
@@ -190,6 +197,21 @@ def _order_faults(spec: NodegroupSpec) -> Iterator[Finding]:
             allowed=f"{spec.min_size} to {spec.max_size}",
             fix="move desired_size between",
         )
+
+
+def _subnet_faults(spec: NodegroupSpec) -> Iterator[Finding]:
+    if type(spec.subnet_count) is int and spec.subnet_count == 0:
+        yield fault(
+            "NoSubnets",
+            f"{spec.path}.subnet",
+            "there is no private subnet for the nodes",
+            got="0 subnets",
+            allowed="one private subnet or more",
+            fix="use a network with private subnets, or pass subnet=...",
+        )
+    else:
+        path = f"{spec.path}.subnet_count"
+        yield from whole_number(spec.subnet_count, path, lowest=1, optional=True)
 
 
 def _owner_faults(spec: NodegroupSpec) -> Iterator[Finding]:

@@ -6,27 +6,29 @@ import functools
 import hashlib
 import json
 
+from ._data import read_toml
 from ._frozen import FrozenDict
-from .amis import ami_type
-from .choice import Choice, is_built_in
+from .amis import ami_type, disk_device
+from .bottlerocket import bottlerocket_settings
+from .extended_resources import extended_resources
 from .findings import Finding
-from .hosts import host_settings
 from .instance_checks import max_pods_cap
 from .instance_types import AcceleratedInstanceType
 from .labels import taints_of
+from .mechanisms import Choice, is_built_in
 from .names import (
     DEFAULT_OWNER,
     DEVICE_CLASSES,
     EXTERNAL_OWNER,
     GPU_PRESENT_LABEL,
     HOST_OWNER,
+    IMEX_UNIT,
     NODEGROUP_LABEL,
     manager_label,
     mechanism_label,
 )
-from .network import NetworkInterface, efa_counts, efa_interfaces, eni_limited_max_pods
+from .network import NetworkInterface, default_efa_count, efa_interfaces, eni_limited_max_pods
 from .plans import DevicePlan, NodegroupPlan
-from .resources import extended_resources
 from .spec import NodegroupSpec
 from .vocabulary import DeviceType, Mechanism
 
@@ -34,9 +36,9 @@ from .vocabulary import DeviceType, Mechanism
 def efa_count(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> int:
     """How many EFA interfaces each node of a group gets."""
     if spec.efa is None:
-        return efa_counts(instance) if instance.multi_node_training else 0
+        return default_efa_count(instance) if instance.multi_node_training else 0
     if isinstance(spec.efa, bool):
-        return efa_counts(instance) if spec.efa else 0
+        return default_efa_count(instance) if spec.efa else 0
     return spec.efa
 
 
@@ -82,8 +84,11 @@ def draw_nodegroup(
         extended_resources=extended_resources(devices, instance, spec.logical_neuron_cores),
         device_classes=_device_classes(devices),
         max_pods=max_pods,
+        disk_device=disk_device(spec.operating_system),
+        disk_gib=spec.disk_gib or read_toml("limits.toml")["disk"]["default"],
+        masked_units=_masked_units(devices),
         logical_neuron_cores=spec.logical_neuron_cores,
-        host_settings=host_settings(spec.operating_system, devices, max_pods),
+        bottlerocket_settings=bottlerocket_settings(spec.operating_system, devices, max_pods),
         replace_key=_replace_key(spec, devices),
         findings=findings,
     )
@@ -129,6 +134,12 @@ def _labels(spec: NodegroupSpec, devices: tuple[DevicePlan, ...]) -> FrozenDict[
         if device.device_type is DeviceType.GPU:
             labels[GPU_PRESENT_LABEL] = "true"
     return FrozenDict(sorted(labels.items()))
+
+
+def _masked_units(devices: tuple[DevicePlan, ...]) -> tuple[str, ...]:
+    """The driver runs IMEX for each ComputeDomain itself, and the host's own is in its way."""
+    domains = (one for one in devices if one.device_type is DeviceType.COMPUTE_DOMAIN)
+    return tuple(IMEX_UNIT for _ in domains)
 
 
 def _device_classes(devices: tuple[DevicePlan, ...]) -> tuple[str, ...]:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .amis import ami_findings, node_floor, release_findings
-from .choice import Choice, choice_findings
+from ._data import read_toml
+from .ami_releases import release_findings
+from .amis import ami_findings
+from .capacity import CapacityKind
 from .drawing import group_interfaces
 from .findings import Finding, fault, info, warning
 from .instance_types import AcceleratedInstanceType
 from .kubernetes import floors
+from .mechanisms import Choice, choice_findings
 from .network import eni_limited_max_pods
 from .spec import NodegroupSpec
-from .vocabulary import DeviceType, Mechanism
+from .vocabulary import DeviceType, Mechanism, OperatingSystem
 
 _AUTOSCALER = "https://github.com/kubernetes/autoscaler/issues/7724"
+_BLOCKS = "https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html"
 _EFA_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html"
 
 
@@ -41,9 +45,11 @@ def group_findings(
     yield from _instance_findings(spec, instance)
     yield from _pod_findings(spec, instance)
     yield from _subnet_faults(spec, instance)
+    yield from _efa_only_findings(spec, instance)
+    yield from _capacity_findings(spec)
     yield from _logical_core_faults(spec, mechanisms)
     if Mechanism.DRA in mechanisms.values():
-        yield from _dra_findings(spec, version)
+        yield from _dra_findings(spec, version, mechanisms)
 
 
 def _instance_findings(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
@@ -77,12 +83,26 @@ def _pod_findings(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Ite
 
 
 def _subnet_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
-    if spec.subnet_count in (None, 1) or not group_interfaces(spec, instance):
+    if spec.subnet_count in (None, 1):
         return
-    yield fault(
+    if group_interfaces(spec, instance):
+        yield _subnet_required(spec, "EFA does not leave an Availability Zone")
+    elif spec.capacity.reservation_id:
+        yield _subnet_required(spec, "a reservation is for one Availability Zone")
+
+
+def _efa_only_findings(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
+    if group_interfaces(spec, instance):
+        row = read_toml("limits.toml")["vpc_cni"]
+        fix = f"keep the VPC CNI add-on at {row['efa_only']} or later"
+        yield info("VpcCniFloor", f"{spec.path}.efa", row["message"], fix=fix, source=row["source"])
+
+
+def _subnet_required(spec: NodegroupSpec, why: str) -> Finding:
+    return fault(
         "SubnetRequired",
         f"{spec.path}.subnet",
-        "EFA does not leave an Availability Zone, so the group must be in one subnet",
+        f"{why}, so the group must be in one subnet",
         got=f"{spec.subnet_count} subnets",
         allowed="one private subnet",
         fix="pass subnet=..., for example vpc.private_subnets[0]; with a reservation, a subnet of "
@@ -91,10 +111,33 @@ def _subnet_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> It
     )
 
 
+def _capacity_findings(spec: NodegroupSpec) -> Iterator[Finding]:
+    nodes = spec.min_size or spec.desired_size
+    if spec.capacity.kind is CapacityKind.CAPACITY_BLOCK and nodes:
+        yield info(
+            "CapacityBlockWithNodes",
+            f"{spec.path}.desired_size",
+            "nodes cannot start before the Capacity Block does, and an upgrade of the group needs "
+            "a desired size of 0 first",
+            fix="start with 0 nodes and raise the size by a scheduled action at the block's start",
+            source=_BLOCKS,
+        )
+
+
 def _logical_core_faults(
     spec: NodegroupSpec, mechanisms: dict[DeviceType, Mechanism]
 ) -> Iterator[Finding]:
-    if spec.logical_neuron_cores and mechanisms.get(DeviceType.NEURON) is Mechanism.DRA:
+    if spec.logical_neuron_cores and spec.operating_system is OperatingSystem.BOTTLEROCKET:
+        yield fault(
+            "LogicalCoresOnBottlerocket",
+            f"{spec.path}.logical_neuron_cores",
+            "Bottlerocket has no setting for logical NeuronCores, and no shell at boot",
+            got=spec.logical_neuron_cores,
+            allowed="None on Bottlerocket",
+            fix="use operating_system=OperatingSystem.AL2023, or set it in claims under DRA",
+            source="https://docs.aws.amazon.com/eks/latest/userguide/device-management-neuron.html",
+        )
+    elif spec.logical_neuron_cores and mechanisms.get(DeviceType.NEURON) is Mechanism.DRA:
         yield fault(
             "LogicalCoresPerClaim",
             f"{spec.path}.logical_neuron_cores",
@@ -106,15 +149,20 @@ def _logical_core_faults(
         )
 
 
-def _dra_findings(spec: NodegroupSpec, version: str) -> Iterator[Finding]:
-    floor = node_floor(version)
-    if floor and spec.release_version is None:
+def _dra_findings(
+    spec: NodegroupSpec, version: str, mechanisms: dict[DeviceType, Mechanism]
+) -> Iterator[Finding]:
+    others = [one for device, one in mechanisms.items() if device is not DeviceType.COMPUTE_DOMAIN]
+    or_plugin = ", or the device plugin" if Mechanism.DRA in others else ""
+    floor = floors()["dra-node"]
+    patch = floor.patches.get(version, 0)
+    if patch and spec.release_version is None:
         yield info(
             "NodePatchFloor",
             f"{spec.path}.release_version",
-            f"DRA needs nodes of {version}.{floor} or later: {floors()['dra-node'].why}",
+            f"DRA needs nodes of {version}.{patch} or later: {floor.why}",
             fix="leave the release to the newest, or pin one at or above the floor",
-            source=floors()["dra-node"].source,
+            source=floor.source,
         )
     if spec.autoscaled and spec.min_size == 0:
         yield warning(
@@ -123,7 +171,7 @@ def _dra_findings(spec: NodegroupSpec, version: str) -> Iterator[Finding]:
             "an empty group publishes no ResourceSlices, so Cluster Autoscaler never adds "
             "its first node",
             source=_AUTOSCALER,
-            fix="use min_size=1, a scheduled action, or the device plugin",
+            fix=f"use min_size=1 or a scheduled action{or_plugin}",
         )
     elif not spec.autoscaled and not (spec.desired_size or spec.min_size):
         yield info(

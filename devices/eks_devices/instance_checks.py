@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ._data import read_toml
 from .capacity import CapacityKind
 from .findings import Finding, fault
+from .instance_faults import logical_core_fault, nvlink_fault
 from .instance_types import AcceleratedInstanceType
 from .network import max_efa_count
 from .spec import NodegroupSpec
@@ -21,24 +22,12 @@ def instance_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> I
     yield from _purchase_faults(spec, instance)
     yield from efa_faults(spec, instance)
     if spec.compute_domains and not instance.nvlink_domain:
-        yield fault(
-            "ComputeDomainNeedsNvlinkDomain",
-            f"{spec.path}.compute_domains",
-            f"{instance.name} has no NVLink domain across nodes",
-            got=True,
-            allowed=_nvlink_types(),
-            fix="leave compute_domains out, or use such a type",
-        )
+        yield nvlink_fault(instance, f"{spec.path}.compute_domains", got=True)
     yield from _accelerator_faults(spec, instance)
     cap = max_pods_cap(instance)
     yield from whole_number(
         spec.max_pods, f"{spec.path}.max_pods", lowest=1, highest=cap, optional=True
     )
-
-
-def _nvlink_types() -> str:
-    types = [one.name for one in AcceleratedInstanceType.all() if one.nvlink_domain]
-    return f"instance types with one: {', '.join(types)}"
 
 
 def _purchase_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
@@ -59,25 +48,15 @@ def _purchase_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> 
 def efa_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
     """Faults of the EFA options of a group on its instance type."""
     path, most = f"{spec.path}.efa", max_efa_count(instance)
-    if spec.efa is True and not most:
+    # True counts as one interface here: it asks for every one, of which there must be one.
+    if (spec.efa or 0) > most:
         yield fault(
-            "EfaNotSupported",
-            path,
-            f"{instance.name} has no EFA",
-            got=True,
-            allowed="False or None",
-            fix="leave efa out, or use a type with EFA",
-            source=_EFA_PAGE,
-        )
-    elif spec.efa is not None and spec.efa > most:
-        code = "TooManyEfaInterfaces" if most else "EfaNotSupported"
-        yield fault(
-            code,
+            "TooManyEfaInterfaces" if most else "EfaNotSupported",
             path,
             f"{instance.name} has {most or 'no'} EFA interfaces",
             got=spec.efa,
-            allowed=f"0 to {most}",
-            fix="ask for fewer, or use True for every one",
+            allowed=f"0 to {most}, True, False or None" if most else "False or None",
+            fix="ask for fewer, or use True for every one" if most else "leave efa out",
             source=_EFA_PAGE,
         )
     if spec.high_ip_bandwidth is True and not instance.high_ip_cards:
@@ -121,16 +100,7 @@ def _accelerator_faults(
         yield _misplaced(f"{path}.neuron_cores", instance, "Neuron devices", got=True)
     size = spec.logical_neuron_cores
     if size is not None and size not in instance.logical_core_sizes:
-        sizes = ", ".join(map(str, instance.logical_core_sizes))
-        yield fault(
-            "LogicalCoresNotSupported",
-            f"{path}.logical_neuron_cores",
-            f"{instance.name} has no such logical NeuronCores",
-            got=size,
-            allowed=sizes or "None: this chip has no logical NeuronCores",
-            fix="leave logical_neuron_cores out, or choose an allowed size",
-            source="https://awsdocs-neuron.readthedocs-hosted.com/",
-        )
+        yield logical_core_fault(instance, f"{path}.logical_neuron_cores", size)
 
 
 def _misplaced(path: str, instance: AcceleratedInstanceType, what: str, *, got: object) -> Finding:

@@ -8,10 +8,11 @@ Source: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInsta
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from ._data import read_json, read_toml
+from ._data import data_path, read_json, read_toml
 
 Record = Mapping[str, Any]
 
@@ -28,16 +29,38 @@ OTHER_ACCELERATORS: Final = {
 }
 """Where a record says which accelerators it has: the table and its list of devices."""
 
+_WHOLE: Final = ("ProcessorInfo", "VCpuInfo", "MemoryInfo", "NetworkInfo")
+"""The tables that every record has; an override without them corrects a record of the API."""
 _ABOUT_ENTRY: Final = frozenset({"types", "families", "source", "checked", "why"})
 
 
-def accelerated_record(name: str) -> Record | None:
-    """The record of an accelerated type, with overrides; None when there is none."""
-    generated = read_json(ACCELERATED_FILE).get(name)
+class CatalogueError(RuntimeError):
+    """The data of the catalogue is wrong: no input of a user can cause or mend this."""
+
+
+def data_folder() -> str:
+    """The folder of this package's data files, which a refresh of the catalogue writes to."""
+    return os.path.dirname(data_path(ACCELERATED_FILE))  # noqa: PTH120  (pathlib is slow to import)
+
+
+def accelerated_record(name: str, generated: Mapping[str, Record] | None = None) -> Record | None:
+    """The record of an accelerated type, with overrides; None when there is none.
+
+    Args:
+        name: The type.
+        generated: The API's records by type; those of this package unless given.
+
+    Raises:
+        CatalogueError: The overrides correct a record that does not exist.
+    """
+    base = (read_json(ACCELERATED_FILE) if generated is None else generated).get(name)
     patches = _patches().get(name, ())
-    if generated is None and not patches:
+    if base is None and not patches:
         return None
-    return functools.reduce(merged, patches, generated or {})
+    record = functools.reduce(merged, patches, base or {})
+    if base is None:
+        _require_whole(record)
+    return record
 
 
 def efa_only_record(name: str) -> Record | None:
@@ -49,6 +72,11 @@ def efa_only_record(name: str) -> Record | None:
 def accelerated_names() -> tuple[str, ...]:
     """Every accelerated type with data, sorted: from the API and from overrides alone."""
     return tuple(sorted({*read_json(ACCELERATED_FILE), *_patches()}))
+
+
+def overridden_names() -> tuple[str, ...]:
+    """Every type whose record the overrides correct or hold, sorted."""
+    return tuple(sorted(_patches()))
 
 
 def efa_only_names() -> tuple[str, ...]:
@@ -96,6 +124,16 @@ def neuron_devices(record: Record) -> list[Record]:
 def merged(record: Record, patch: Record) -> Record:
     """A new record with the patch on top; tables merge by key, lists of tables by position."""
     return {**record, **{key: _overlaid(record.get(key), patch[key]) for key in patch}}
+
+
+def _require_whole(record: Record) -> None:
+    lacking = [table for table in _WHOLE if table not in record]
+    if lacking:
+        raise CatalogueError(
+            f"{record['InstanceType']}: {OVERRIDES_FILE} corrects a record that "
+            f"{ACCELERATED_FILE} does not have, and is no whole record: it lacks "
+            f"{', '.join(lacking)}; add the API's record, or remove the entry"
+        )
 
 
 def _overlaid(old: Any, new: Any) -> Any:

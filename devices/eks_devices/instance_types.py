@@ -160,6 +160,7 @@ def lookup(name: object, path: str) -> AcceleratedInstanceType | Finding:
     return refusal(name, path) if found is None else found
 
 
+_ARCHITECTURES = {each.value: each for each in CpuArchitecture}
 _BUILT: dict[str, AcceleratedInstanceType] = {}
 
 
@@ -169,17 +170,22 @@ def _find(name: str) -> AcceleratedInstanceType | None:
         record = records.accelerated_record(name) or records.efa_only_record(name)
         if record is None:
             return None
-        found = _BUILT[name] = _build(record)
+        found = _BUILT[name] = built(record)
     return found
 
 
-def _build(record: records.Record) -> AcceleratedInstanceType:
+def built(record: records.Record) -> AcceleratedInstanceType:
+    """The type that a record with overrides describes.
+
+    Raises:
+        CatalogueError: The record has no processor architecture that node images exist for.
+    """
     name, network = record["InstanceType"], record["NetworkInfo"]
     accelerator = _gpu(record) or _neuron(record)
     return AcceleratedInstanceType(
         name=name,
         family=name.partition(".")[0],
-        architecture=CpuArchitecture(record["ProcessorInfo"]["SupportedArchitectures"][0]),
+        architecture=_architecture(record),
         vcpus=record["VCpuInfo"]["DefaultVCpus"],
         memory_mib=record["MemoryInfo"]["SizeInMiB"],
         accelerator=accelerator,
@@ -195,6 +201,17 @@ def _build(record: records.Record) -> AcceleratedInstanceType:
         bare_metal=record.get("BareMetal", False),
         instance_store_gb=record.get("InstanceStorageInfo", {}).get("TotalSizeInGB", 0),
         **records.extra_facts(name),
+    )
+
+
+def _architecture(record: records.Record) -> CpuArchitecture:
+    supported = record["ProcessorInfo"]["SupportedArchitectures"]
+    for name in supported:
+        if name in _ARCHITECTURES:  # others stand beside it: `i386`
+            return _ARCHITECTURES[name]
+    raise records.CatalogueError(
+        f"{record['InstanceType']}: ProcessorInfo.SupportedArchitectures has none of "
+        f"{', '.join(_ARCHITECTURES)}: {supported!r:.80}"
     )
 
 

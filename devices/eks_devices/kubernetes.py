@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from ._data import read_toml
 from .findings import Finding, fault, info
+from .typecheck import is_token
 
 _SHAPE = re.compile(r"1\.[1-9][0-9]?", re.ASCII)
-_TOKEN = re.compile(r"[$#]\{Token\[")
 _VERSIONS_PAGE = "https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html"
 
 
@@ -42,11 +43,6 @@ class PatchFloor:
     needed_for: str
     why: str
     source: str
-
-
-def is_token(value: object) -> bool:
-    """Whether a text holds a CDK token, whose value is unknown until deployment."""
-    return isinstance(value, str) and _TOKEN.search(value) is not None
 
 
 def version_key(version: str) -> tuple[int, int]:
@@ -120,16 +116,31 @@ def _unknown(value: str) -> str:
     return "this library does not know this Kubernetes version yet"
 
 
+def dra_faults(minor: KubernetesMinor, path: str, *, allowed: str = "") -> Iterator[Finding]:
+    """The fault of a minor that does not serve `resource.k8s.io/v1`."""
+    if minor.serves_dra:
+        return
+    row = next(one for one in read_toml("support.toml")["rule"] if one["id"] == "dra-below-1.34")
+    served = ", ".join(one.version for one in minors().values() if one.serves_dra)
+    yield fault(
+        "DraBelow134",
+        path,
+        row["message"],
+        got=minor.version,
+        allowed=allowed or served,
+        fix="use Kubernetes 1.34 or later",
+        source=row["source"],
+    )
+
+
 def support_findings(minor: KubernetesMinor, path: str) -> tuple[Finding, ...]:
     """States when EKS support of a minor ends; nothing is compared with today."""
     ends = minor.standard_support_ends
     if not ends:
         text = f"EKS support dates of Kubernetes {minor.version} are not known: {minor.note}"
         return (info("KubernetesSupportUnknown", path, text, source=minor.source),)
-    extended = minor.extended_support_ends or "a date that was not seen"
-    text = (
-        f"standard support of Kubernetes {minor.version} on EKS ends {ends}; "
-        f"extended support, which costs more, ends {extended}"
-    )
+    extended = minor.extended_support_ends
+    text = f"standard support of Kubernetes {minor.version} on EKS ends {ends}; extended support "
+    text += f"ends {extended} and costs more" if extended else "follows and costs more"
     fix = "plan the upgrade, or accept the price of extended support"
     return (info("KubernetesSupportEnds", path, text, fix=fix, source=minor.source),)

@@ -2,66 +2,43 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ._data import read_toml
 from ._frozen import FrozenDict
 from .findings import Finding, fault, shown
-from .kubernetes import is_token
 from .names import GPU_PRESENT_LABEL, LABEL_PREFIX, TAINT_KEYS
 from .spec import NodegroupSpec
+from .syntax import label_key, label_value
 from .taints import Taint, TaintEffect, parse_taint
-from .typecheck import path_step, wrong_type
+from .typecheck import is_token, path_step, wrong_type
 from .vocabulary import DeviceType
 
-_NAME = r"[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?"
-_DNS_LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
-_KEY = re.compile(rf"(?:{_DNS_LABEL}(?:\.{_DNS_LABEL})*/)?{_NAME}", re.ASCII)
-_VALUE = re.compile(_NAME, re.ASCII)
-_TAINT_FORM = 'a Taint, or a text such as "dedicated=training:NoSchedule"'
-_SYNTAX = "https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/"
+_TAINT_FORM = 'a Taint, or a string such as "dedicated=training:NoSchedule"'
 
 
-def _longest() -> int:
-    return int(read_toml("limits.toml")["keys"]["longest"])
+def _key_faults(key: object, path: str, code: str) -> tuple[Finding, ...]:
+    longest = read_toml("limits.toml")["keys"]["longest"]
+    return tuple(label_key(key, path, code=code, longest=longest))
 
 
-def is_label_value(value: str) -> bool:
-    """Whether EKS and Kubernetes take a text as the value of a node label."""
-    return len(value) <= _longest() and _VALUE.fullmatch(value) is not None
-
-
-def _key_fault(key: object, path: str, code: str) -> Finding | None:
-    allowed = (
-        f"letters, digits, '-', '_', '.', an optional DNS prefix with '/', 1 to {_longest()} in all"
-    )
-    if not isinstance(key, str) or is_token(key):
-        return wrong_type(path, key, allowed, "write the key as a text")
-    if len(key) <= _longest() and _KEY.fullmatch(key):
-        return None
-    return fault(
-        code,
-        path,
-        "the key has the wrong form",
-        got=key,
-        allowed=allowed,
-        fix="shorten or respell the key",
-        source=_SYNTAX,
-    )
+def _value_faults(value: object, path: str) -> Iterator[Finding]:
+    longest = read_toml("limits.toml")["keys"]["longest_value"]
+    yield from label_value(value, path, shortest=1, longest=longest)
 
 
 def label_faults(spec: NodegroupSpec) -> Iterator[Finding]:
     """Faults of the user's labels."""
     path = f"{spec.path}.labels"
     if not isinstance(spec.labels, FrozenDict):
-        yield wrong_type(path, spec.labels, "a mapping of texts to texts", 'write {"key": "value"}')
+        yield wrong_type(
+            path, spec.labels, "a mapping of strings to strings", 'write {"key": "value"}'
+        )
         return
     for key, value in spec.labels.items():
         at = f"{path}[{shown(key)}]"
-        wrong_key = _key_fault(key, at, "MalformedLabelKey")
-        yield from (wrong_key,) if wrong_key else _owned_label(key, at)
-        yield from _label_value(value, at)
+        yield from _key_faults(key, at, "MalformedLabelKey") or _owned_label(key, at)
+        yield from _value_faults(value, at)
 
 
 def _owned_label(key: str, path: str) -> Iterator[Finding]:
@@ -90,22 +67,6 @@ def _owned_label(key: str, path: str) -> Iterator[Finding]:
 
 def _under(prefix: str, reserved: str) -> bool:
     return prefix == reserved or prefix.endswith("." + reserved)
-
-
-def _label_value(value: object, path: str) -> Iterator[Finding]:
-    allowed = f"1 to {_longest()} letters, digits, '-', '_' or '.', letters or digits at both ends"
-    if not isinstance(value, str) or is_token(value):
-        yield wrong_type(path, value, allowed, "write the value as a text")
-    elif not is_label_value(value):
-        yield fault(
-            "MalformedLabelValue",
-            path,
-            "the value has the wrong form",
-            got=value,
-            allowed=allowed,
-            fix="shorten or respell the value",
-            source=_SYNTAX,
-        )
 
 
 def taint_faults(spec: NodegroupSpec) -> Iterator[Finding]:
@@ -146,12 +107,11 @@ def _taint_faults(given: object, path: str) -> Iterator[Finding]:
             fix="write key=value:Effect, with Effect one of " + ", ".join(TaintEffect),
         )
     elif not isinstance(taint, Taint):
-        yield wrong_type(path, given, _TAINT_FORM, "write a Taint or a text")
+        yield wrong_type(path, given, _TAINT_FORM, "write a Taint or a string")
     else:
-        wrong_key = _key_fault(taint.key, path, "MalformedTaintKey")
-        yield from (wrong_key,) if wrong_key else ()
+        yield from _key_faults(taint.key, path, "MalformedTaintKey")
         if not isinstance(taint.value, str) or taint.value:
-            yield from _label_value(taint.value, path)
+            yield from _value_faults(taint.value, path)
         if not isinstance(taint.effect, TaintEffect):
             yield wrong_type(path, taint.effect, ", ".join(TaintEffect), "name a TaintEffect")
 

@@ -40,6 +40,8 @@ BOTTLEROCKET_NVIDIA_REPLICAS: Final = "settings.kubelet-device-plugins.nvidia.ti
 BOTTLEROCKET_DEVICE_OWNERSHIP: Final = "settings.kubernetes.device-ownership-from-security-context"
 BOTTLEROCKET_MAX_PODS: Final = "settings.kubernetes.max-pods"
 
+IMEX_UNIT: Final = "nvidia-imex.service"
+
 DEFAULT_OWNER: Final = "default"
 HOST_OWNER: Final = "host"
 EXTERNAL_OWNER: Final = "external"

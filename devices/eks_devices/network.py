@@ -69,7 +69,7 @@ def efa_interfaces(
     return _interfaces(instance_type, count, high_ip_bandwidth=high_ip_bandwidth)
 
 
-def efa_counts(instance_type: AcceleratedInstanceType) -> int:
+def default_efa_count(instance_type: AcceleratedInstanceType) -> int:
     """How many EFAs the usual layout has: every one, unless AWS documents a smaller layout."""
     return len(_layouts(instance_type)[0])
 

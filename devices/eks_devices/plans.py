@@ -55,8 +55,9 @@ class NodegroupPlan:
     """Everything that follows from one node group; a function of the group and the version.
 
     `extended_resources` is what Pods on device plugins ask for, `device_classes` what claims
-    name; `host_settings` are Bottlerocket settings by dotted name; `replace_key` changes when
-    EKS has to make new nodes; `max_pods` and `desired_size` are None where nothing is set.
+    name; `bottlerocket_settings` go by dotted name; `masked_units` are services of the AMI that
+    must not run; `replace_key` changes when EKS has to make new nodes; `max_pods` and
+    `desired_size` are None where nothing is set.
     """
 
     name: str
@@ -76,8 +77,11 @@ class NodegroupPlan:
     extended_resources: FrozenDict[str, int]
     device_classes: tuple[str, ...]
     max_pods: int | None
+    disk_device: str
+    disk_gib: int
+    masked_units: tuple[str, ...]
     logical_neuron_cores: int | None
-    host_settings: FrozenDict[str, str | int | bool]
+    bottlerocket_settings: FrozenDict[str, str | int | bool]
     replace_key: str
     findings: tuple[Finding, ...]
 
@@ -98,8 +102,10 @@ class NodegroupPlan:
             "extended_resources": dict(self.extended_resources),
             "device_classes": list(self.device_classes),
             "max_pods": self.max_pods,
+            "disk": {"device_name": self.disk_device, "size_gib": self.disk_gib},
+            "masked_units": list(self.masked_units),
             "logical_neuron_cores": self.logical_neuron_cores,
-            "host_settings": dict(self.host_settings),
+            "bottlerocket_settings": dict(self.bottlerocket_settings),
             "replace_key": self.replace_key,
         }
 

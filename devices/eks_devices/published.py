@@ -7,15 +7,9 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from ._data import read_json
-
-DEVICE_GROUP_SIZES: Final = (1, 4, 8, 16)
-"""Sizes of connected Neuron device groups for which drivers publish an id.
-
-Source: https://github.com/aws-neuron/connected-device-maps-over-efa-for-neuron
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,12 +38,6 @@ def gpu_model(name: str) -> str | None:
     """
     record = _published()["gpus"].get(name)
     return str(record["model"]) if record else None
-
-
-def gpu_count(name: str) -> int | None:
-    """How many whole GPUs a type publishes (a fractional GPU is one); None when not known."""
-    roots = pcie_roots(name)
-    return None if roots is None else sum(root.gpus for root in roots)
 
 
 @functools.cache
@@ -105,34 +93,45 @@ def mig_profiles(name: str) -> tuple[str, ...] | None:
     return tuple(data["migProfiles"].get(model, {"profiles": ()})["profiles"])
 
 
-def device_group_sizes(name: str) -> tuple[int, ...]:
-    """The sizes of connected Neuron device groups that a type publishes; `()` when it has none.
+def mig_placements(name: str, profile: str) -> int | None:
+    """How many partitions of a MIG profile fit on one GPU of a type; None when it is not known.
+
+    Source: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html
+    """
+    record = _published()["migProfiles"].get(gpu_model(name), {"profiles": {}})
+    placements = record["profiles"].get(profile, {}).get("placements")
+    return None if placements is None else len(placements)
+
+
+@functools.cache
+def all_device_group_sizes() -> tuple[int, ...]:
+    """The sizes of connected Neuron device groups that any type publishes.
 
     Source: https://github.com/aws-neuron/connected-device-maps-over-efa-for-neuron
     """
-    return DEVICE_GROUP_SIZES if _map(name) else ()
+    sizes = {size for mapping in _published()["neuronMaps"].values() for size in _sizes(mapping)}
+    return tuple(sorted(sizes))
+
+
+def device_group_sizes(name: str) -> tuple[int, ...]:
+    """The sizes of connected Neuron device groups that a type publishes; `()` when it has none."""
+    mapping = _map(name)
+    return () if mapping is None else _sizes(mapping)
 
 
 def efa_per_device_group(name: str, size: int) -> int | None:
     """How many EFAs a group of `size` Neuron devices has; None where no map or group exists."""
     mapping = _map(name)
-    if mapping is None or size not in DEVICE_GROUP_SIZES:
+    if mapping is None or size not in _sizes(mapping):
         return None
     return len(set(mapping["efas"][:size]))
 
 
-def device_group_ids(name: str, size: int) -> tuple[str, ...]:
-    """The group id of each Neuron device in device order; `()` where no map or group exists.
-
-    The ids are the same on every node of a type, so they do not identify a node.
-    """
-    mapping = _map(name)
-    if mapping is None or size not in DEVICE_GROUP_SIZES:
-        return ()
-    if size == 1:
-        return tuple(mapping["efas"])
-    ids = mapping[f"devicegroup{size}_id"]
-    return tuple(ids[device // size] for device in range(len(mapping["efas"])))
+def _sizes(mapping: dict[str, Any]) -> tuple[int, ...]:
+    # A map lists the EFA of each device, which is its group of one, and `devicegroup4_id`, ...
+    ids = (key for key in mapping if key != "efas")
+    sizes = (int(key.removeprefix("devicegroup").removesuffix("_id")) for key in ids)
+    return (1, *sorted(sizes))
 
 
 def _map(name: str) -> dict[str, Any] | None:

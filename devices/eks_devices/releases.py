@@ -5,14 +5,12 @@ from __future__ import annotations
 import functools
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from ._data import read_json, read_toml
 from .findings import EksDevicesError, Finding, fault, raise_faults
-from .kubernetes import is_token
-from .typecheck import member, wrong_type
+from .typecheck import is_token, member, wrong_type
 from .vocabulary import DeviceType, Mechanism
-
-_REGION = re.compile(r"[a-z]+(?:-[a-z]+)+-[0-9]{1,2}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,35 +87,47 @@ def _releases() -> dict[tuple[DeviceType, Mechanism], DriverRelease]:
     return {(release.device_type, release.mechanism): release for release in releases}
 
 
-def eks_registry(*, region: str, partition: str = "aws") -> str:
+def eks_registry(*, region: str, partition: str | None = None) -> str:
     """The registry that holds EKS-owned images for a Region.
 
+    Args:
+        region: The Region, "us-east-2".
+        partition: The partition; the one that the Region belongs to unless named.
+
     Raises:
-        EksDevicesError: `UnknownPartition`, or `UnknownRegistryRegion` for a Region of another
-            partition than `aws` whose account is not known; name a repository of your own there.
+        EksDevicesError: `UnknownPartition`; `UnknownRegistryRegion` for a Region whose account is
+            not known, or that belongs to another partition: name a repository of your own there.
 
     Source: https://docs.aws.amazon.com/eks/latest/userguide/add-ons-images.html
     """
-    wanted, fix = "a literal text", "write the name itself"
+    wanted, fix = "a literal string", "write the name itself"
     raise_faults(
         wrong_type(path, value, wanted, fix)
-        for path, value in (("region", region), ("partition", partition))
+        for path, value in (("region", region), ("partition", partition or ""))
         if not isinstance(value, str) or is_token(value)
     )
     data = read_json("registry_accounts.json")
-    suffixes = data["suffix_by_partition"]
-    if partition not in suffixes:
-        raise EksDevicesError(
-            [_registry_fault("UnknownPartition", "partition", partition, suffixes)]
-        )
-    accounts = data["accounts"].get(partition, {})
-    account = accounts.get(region, data["default_account"] if partition == "aws" else None)
-    if account is None or not _REGION.fullmatch(region):
+    own = _partition_of(region, data)
+    if partition is not None and partition not in data["suffix_by_partition"]:
+        known = data["suffix_by_partition"]
+        raise EksDevicesError([_registry_fault("UnknownPartition", "partition", partition, known)])
+    accounts = data["accounts"].get(partition or own, {})
+    account = accounts.get(region, data["default_account"] if own == "aws" else None)
+    if account is None or own != (partition or own):
         raise EksDevicesError(
             [_registry_fault("UnknownRegistryRegion", "region", region, accounts)]
         )
     registry: str = data["registry"]
-    return registry.format(account=account, region=region, suffix=suffixes[partition])
+    suffix = data["suffix_by_partition"][own]
+    return registry.format(account=account, region=region, suffix=suffix)
+
+
+def _partition_of(region: str, data: dict[str, Any]) -> str:
+    """The partition of a Region: where its account is listed, or `aws` for names of its form."""
+    for partition, accounts in data["accounts"].items():
+        if region in accounts:
+            return str(partition)
+    return "aws" if re.fullmatch(data["default_region_form"], region, re.ASCII) else ""
 
 
 def _registry_fault(code: str, path: str, got: str, known: dict[str, str]) -> Finding:
@@ -126,6 +136,6 @@ def _registry_fault(code: str, path: str, got: str, known: dict[str, str]) -> Fi
         path,
         "the account that holds EKS-owned images here is not known",
         got=got,
-        allowed=", ".join(sorted(known)),
+        allowed=", ".join(sorted(known)) or "Regions of AWS",
         fix="check the spelling, or name an image repository of your own",
     )

@@ -9,7 +9,9 @@ from .findings import Finding, raise_faults
 from .typecheck import whole_number, wrong_type
 from .vocabulary import Feature
 
-_FEWEST, _MOST_SLICES, _MOST_CLIENTS = 2, 48, 48
+SHARING_FEATURES = (Feature.TIME_SLICING, Feature.MPS)
+# One replica shares nothing; 48 is the most clients that MPS serves on one GPU.
+_FEWEST, _MOST = 2, 48
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +31,7 @@ class GpuSharing:
         Raises:
             EksDevicesError: `replicas` is not a whole number from 2 to 48.
         """
-        raise_faults(_replica_faults(replicas, _MOST_SLICES))
+        raise_faults(_replica_faults(replicas))
         return cls(feature=Feature.TIME_SLICING, replicas=replicas)
 
     @classmethod
@@ -39,7 +41,7 @@ class GpuSharing:
         Raises:
             EksDevicesError: `replicas` is not a whole number from 2 to 48.
         """
-        raise_faults(_replica_faults(replicas, _MOST_CLIENTS))
+        raise_faults(_replica_faults(replicas))
         return cls(feature=Feature.MPS, replicas=replicas)
 
     def settings(self) -> tuple[tuple[str, str | int], ...]:
@@ -52,12 +54,11 @@ def sharing_faults(sharing: object, path: str) -> Iterator[Finding]:
     factories = "GpuSharing.time_slicing(replicas=...) or GpuSharing.mps(replicas=...)"
     if not isinstance(sharing, GpuSharing):
         yield wrong_type(path, sharing, f"{factories}, or None", f"use {factories}")
-    elif sharing.feature is Feature.TIME_SLICING or sharing.feature is Feature.MPS:
-        most = _MOST_CLIENTS if sharing.feature is Feature.MPS else _MOST_SLICES
-        yield from _replica_faults(sharing.replicas, most, path)
+    elif any(sharing.feature is one for one in SHARING_FEATURES):
+        yield from _replica_faults(sharing.replicas, path)
     else:
         yield wrong_type(f"{path}.feature", sharing.feature, factories, f"use {factories}")
 
 
-def _replica_faults(replicas: object, most: int, path: str = "gpu_sharing") -> Iterator[Finding]:
-    return whole_number(replicas, f"{path}.replicas", lowest=_FEWEST, highest=most)
+def _replica_faults(replicas: object, path: str = "gpu_sharing") -> Iterator[Finding]:
+    return whole_number(replicas, f"{path}.replicas", lowest=_FEWEST, highest=_MOST)

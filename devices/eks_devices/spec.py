@@ -38,6 +38,7 @@ class NodegroupOptions(TypedDict, total=False):
     labels: Mapping[str, str]
     taints: Sequence[Taint | str] | None
     max_pods: int | None
+    disk_gib: int | None
     release_version: str | None
 
 
@@ -72,7 +73,9 @@ class NodegroupSpec:
         taints: Taints of the nodes, as values or in kubectl's form. Left out, the taint that
             EKS tolerates for Pods with the accelerator's extended resource; `()` is none.
         max_pods: Pods of a node; what the interfaces have addresses for unless named.
-        release_version: A pinned AMI release, such as "1.34.2-20261023"; the newest unless named.
+        disk_gib: Size of the volume for images and Pods' files in GiB; 200 unless named.
+        release_version: A pinned AMI release, "1.34.2-20261023" on AL2023, "1.66.0-0a1b2c3d" on
+            Bottlerocket; the newest unless named.
         subnet_count: How many subnets the nodes spread over; not judged unless known.
         scope: The installation whose managers serve the group; the default one unless named.
         external: Device types that somebody else's manager serves.
@@ -99,11 +102,12 @@ class NodegroupSpec:
     labels: Mapping[str, str] = dataclasses.field(default_factory=FrozenDict)
     taints: Sequence[Taint | str] | None = None
     max_pods: int | None = None
+    disk_gib: int | None = None
     release_version: str | None = None
     subnet_count: int | None = None
     scope: str | None = None
     external: Collection[DeviceType] = ()
-    unknown_options: tuple[Any, ...] = dataclasses.field(default=(), repr=False)
+    unknown_options: tuple[Any, ...] = dataclasses.field(default=(), repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Copy collections; values of a wrong type stay as they are, for the plan to name."""
@@ -122,6 +126,11 @@ class NodegroupSpec:
     def path(self) -> str:
         """Where findings of this group point."""
         return f"nodegroups.{path_step(self.name)}"
+
+    def option_at(self, path: str) -> str:
+        """The option that the path of a finding points at."""
+        step = path[len(self.path) + 1 :]
+        return step.partition(".")[0].partition("[")[0]
 
     @classmethod
     def from_options(

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from enum import StrEnum
 
 from .findings import Finding, fault, shown
-from .kubernetes import is_token
 
 # The CDK encodes numbers that are tokens as huge negative ones.
 _NUMBER_TOKENS = -1e200
 _LONGEST_STEP = 120
+_TOKEN = re.compile(r"[$#]\{Token\[")
+
+
+def is_token(value: object) -> bool:
+    """Whether a text holds a CDK token, whose value is unknown until deployment."""
+    return isinstance(value, str) and _TOKEN.search(value) is not None
 
 
 def path_step(value: object) -> str:
@@ -29,6 +35,12 @@ def wrong_type(path: str, value: object, wanted: str, fix: str) -> Finding:
     return fault(
         "WrongType", path, f"the value is of type {kind}", got=value, allowed=wanted, fix=fix
     )
+
+
+def text(value: object, path: str, wanted: str, fix: str) -> Iterator[Finding]:
+    """The fault of a value that is not a string, or that is a token."""
+    if not isinstance(value, str) or is_token(value):
+        yield wrong_type(path, value, wanted, fix)
 
 
 def member(value: object, enum: type[StrEnum], path: str) -> Iterator[Finding]:

@@ -117,4 +117,3 @@ def test_equal_claims_hash_equal(asked):
 
     assert first == second
     assert hash(first) == hash(second)
-    assert first.to_json() == second.to_json()

@@ -44,12 +44,14 @@ def test_a_template_name_and_all_channels():
 def test_a_domain_is_a_value():
     assert ComputeDomain(name="a") == ComputeDomain(name="a", namespace="default")
     assert len({ComputeDomain(name="a"), ComputeDomain(name="a", nodes=0)}) == 1
-    assert json.loads(ComputeDomain(name="a").to_json()) == {
-        "name": "a",
-        "namespace": "default",
-        "nodes": 0,
-        "allocation": "Single",
-    }
+
+
+def test_a_domain_tells_its_manifest_as_json():
+    domain = ComputeDomain(name="a", nodes=2)
+    cluster = {"kubernetes_version": "1.34", "instance_type": "p6e-gb200.36xlarge"}
+
+    assert json.loads(domain.to_json(**cluster)) == domain.to_dict(**cluster)
+    assert domain.to_json(**cluster) == ComputeDomain(name="a", nodes=2).to_json(**cluster)
 
 
 def test_a_name_that_leaves_room_for_the_channel():

@@ -1,7 +1,6 @@
 """Device requests: what each factory asks for, and that they are values."""
 
 import copy
-import json
 import pickle
 from dataclasses import FrozenInstanceError
 from typing import Any
@@ -46,11 +45,31 @@ def test_the_first_argument_may_be_positional_and_the_name_given():
 
 
 def test_a_plain_request_has_no_selector():
-    assert exactly(DeviceRequest.neuron(4), 4) == {
-        "deviceClassName": "neuron.aws.com",
+    assert exactly(DeviceRequest.gpu(4), 4) == {
+        "deviceClassName": "gpu.nvidia.com",
         "allocationMode": "ExactCount",
         "count": 4,
     }
+
+
+@pytest.mark.parametrize("type_name", [None, "trn2u.48xlarge"])
+def test_neuron_devices_are_told_from_whole_nodes_where_a_node_may_be_one(type_name):
+    request = DeviceRequest.neuron(4).to_dict(count=4, instance_type=type_name)
+
+    assert request["exactly"]["selectors"] == [
+        {
+            "cel": {
+                "expression": "!('resourceType' in device.attributes['neuron.aws.com']) || "
+                "device.attributes['neuron.aws.com'].resourceType == 'neuron_device'"
+            }
+        }
+    ]
+
+
+def test_neuron_devices_of_a_type_outside_ultraservers_need_no_selector():
+    request = DeviceRequest.neuron(4).to_dict(count=4, instance_type="trn2.48xlarge")
+
+    assert "selectors" not in request["exactly"]
 
 
 def test_where_adds_a_selector_to_a_copy():
@@ -107,6 +126,12 @@ def test_logical_cores_become_an_opaque_configuration_of_the_request():
     assert DeviceRequest.neuron(16).configs() == []
 
 
+def test_texts_of_a_request_are_plain_strings():
+    request = DeviceRequest.gpu(name=RequestKind.EFA).where(RequestKind.MIG)
+
+    assert [type(one) for one in (request.name, *request.selectors)] == [str, str]
+
+
 def test_a_request_copies_the_list_it_is_given():
     selectors = ["true"]
     request = DeviceRequest(kind=RequestKind.GPU, name="gpu", count=1, selectors=selectors)
@@ -125,22 +150,18 @@ def test_requests_are_frozen_hashable_values():
         request.count = 3  # type: ignore[misc]  # the point of the test
 
 
-def test_a_request_tells_itself_as_json():
-    assert json.loads(DeviceRequest.mig("1g.10gb").where("true").to_json()) == {
-        "kind": "mig",
-        "name": "mig",
-        "count": 1,
-        "profile": "1g.10gb",
-        "selectors": ["true"],
-    }
-
-
 def test_match_attributes():
     assert MatchAttribute.PCIE_ROOT.attribute_for(0) == "resource.kubernetes.io/pcieRoot"
     assert MatchAttribute.DEVICE_GROUP.attribute_for(8) == "resource.aws.com/devicegroup8_id"
     own = MatchAttribute.of("gpu.nvidia.com/parentUUID")
     assert own.attribute_for(4) == "gpu.nvidia.com/parentUUID"
     assert MatchAttribute.of("resource.kubernetes.io/pcieRoot") == MatchAttribute.PCIE_ROOT
-    assert not own.is_device_group
+    assert own.group_size(4) is None
     assert not own.is_pcie_root
-    assert json.loads(own.to_json()) == {"attribute": "gpu.nvidia.com/parentUUID"}
+
+
+def test_a_device_group_has_the_size_of_its_name_or_of_the_claim():
+    assert MatchAttribute.DEVICE_GROUP.group_size(8) == 8
+    assert MatchAttribute.of("resource.aws.com/devicegroup4_id").group_size(8) == 4
+    assert MatchAttribute.of("resource.aws.com/devicegroup04_id").group_size(8) is None
+    assert MatchAttribute.PCIE_ROOT.group_size(8) is None

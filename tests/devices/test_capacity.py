@@ -27,28 +27,34 @@ def test_the_ways_to_buy(
     assert capacity.kind is kind
     assert capacity.capacity_type == capacity_type
     assert capacity.is_reserved is reserved
-    assert capacity.target == capacity.name == (ID if reserved else "")
+    assert capacity.reservation_id == capacity.name == (ID if reserved else "")
+
+
+@pytest.mark.parametrize("reservation_id", [ID, "cr-0a1b2c3d"])
+def test_ids_are_taken(reservation_id: str):
+    assert Capacity.reservation(reservation_id).reservation_id == reservation_id
+    assert Capacity.block(reservation_id).name == reservation_id
 
 
 @pytest.mark.parametrize(
-    "target",
+    "arn",
     [
-        ID,
-        "cr-0a1b2c3d",
         GROUP,
         "arn:aws-cn:resource-groups:cn-north-1:111122223333:group/a-b_c",
         "arn:aws-us-gov:resource-groups:us-gov-west-1:111122223333:group/x",
     ],
 )
-def test_ids_and_groups_are_taken(target: str):
-    assert Capacity.reservation(target).target == target
-    assert Capacity.block(target).name == target
+def test_groups_of_reservations_are_taken(arn: str):
+    capacity = Capacity.reservation_group(arn)
+
+    assert (capacity.resource_group_arn, capacity.name) == (arn, arn)
+    assert (capacity.reservation_id, capacity.capacity_type) == ("", "ON_DEMAND")
 
 
 def test_a_key_stands_for_a_token():
     capacity = Capacity.block(TOKEN, key="july")
 
-    assert (capacity.target, capacity.key, capacity.name) == (TOKEN, "july", "july")
+    assert (capacity.reservation_id, capacity.key, capacity.name) == (TOKEN, "july", "july")
     assert capacity.to_dict() == {
         "kind": "capacity-block",
         "capacity_type": "CAPACITY_BLOCK",
@@ -83,4 +89,4 @@ def test_a_capacity_is_a_value():
     assert capacity != Capacity.reservation(ID)
     assert pickle.loads(pickle.dumps(capacity)) == capacity  # noqa: S301 - our own bytes
     with pytest.raises(dataclasses.FrozenInstanceError):
-        capacity.target = "x"  # type: ignore[misc]
+        capacity.key = "x"  # type: ignore[misc]

@@ -190,14 +190,18 @@ def test_a_declaration_against_dra(row: Row):
     assert faults_of_keys(row, required, {}) == []
     assert row["option"] in NodegroupSpec.__annotations__
     assert set(row["devices"]) <= DEVICES
-    assert row["when_named"] in {"warning", "fault"}
+    assert row["when_named"] in {"warning", "fault", "none"}
 
 
 def test_ami_types_are_those_of_the_eks_api():
     rows = AMIS["ami"]
     keys = {"operating_system": str, "architecture": str, "accelerator": str, "ami_type": str}
 
-    assert AMIS.keys() == {"ami", "source", "gap", "floor", "avoid"}
+    assert AMIS.keys() == {"ami", "disk", "source", "gap", "floor", "avoid"}
+    assert {row["operating_system"]: row["device_name"] for row in AMIS["disk"]} == {
+        "al2023": "/dev/xvda",
+        "bottlerocket": "/dev/xvdb",
+    }
     assert {row["ami_type"] for row in rows} == EKS_AMI_TYPES
     for row in rows:
         assert faults_of_keys(row, keys, {}) == []
@@ -212,11 +216,18 @@ def test_ami_types_are_those_of_the_eks_api():
 
 def test_gaps_floors_and_releases_to_avoid_of_amis():
     for row in AMIS["gap"]:
-        keys = {"operating_system": str, "families": list, "message": str}
-        assert faults_of_keys(row, keys | {"fix": str}, {}) == []
+        keys: Keys = {"operating_system": str, "message": str, "fix": str}
+        assert faults_of_keys(row, keys, {"families": list, "accelerator": str}) == []
+        assert ("families" in row) != ("accelerator" in row)
     for row in AMIS["floor"]:
         keys = {"operating_system": str, "release": str, "message": str}
-        options = {"families": list, "device": str, "mechanism": str}
+        options: Keys = {
+            "families": list,
+            "device": str,
+            "mechanism": str,
+            "rule": str,
+            "external": bool,
+        }
         assert faults_of_keys(row, keys, options) == []
         forms = {"al2023": r"20[0-9]{6}", "bottlerocket": r"1\.[0-9]+\.[0-9]+"}
         assert re.fullmatch(forms[row["operating_system"]], row["release"])
@@ -225,8 +236,9 @@ def test_gaps_floors_and_releases_to_avoid_of_amis():
             ("device" in row) == ("mechanism" in row) == (row["operating_system"] == "bottlerocket")
         )
     for row in AMIS["avoid"]:
-        keys = {"operating_system": str, "release": str, "minors": list}
-        assert faults_of_keys(row, keys | {"message": str, "fix": str}, {}) == []
+        texts: Keys = {"operating_system": str, "release": str, "message": str, "fix": str}
+        lists: Keys = {"minors": list}
+        assert faults_of_keys(row, {**texts, **lists}, {}) == []
         assert set(row["minors"]) <= set(MINORS)
 
 
@@ -308,7 +320,11 @@ def test_no_data_file_has_a_digest_or_a_moving_tag():
 
 
 def test_limits_are_numbers():
-    assert LIMITS.keys() == {"max_pods", "taints", "keys", "labels", "names", "sizes"}
+    assert LIMITS.keys() == {
+        "max_pods", "taints", "keys", "labels", "names", "sizes", "disk", "vpc_cni"
+    }  # fmt: skip
+    assert (LIMITS["disk"]["smallest"], LIMITS["disk"]["largest"]) == (20, 16384)
+    assert LIMITS["vpc_cni"]["efa_only"] == "1.18.5"
     assert LIMITS["max_pods"].items() >= {"small_vcpus": 30, "small": 110, "large": 250}.items()
     assert (LIMITS["taints"]["most"], LIMITS["sizes"]["most"]) == (50, 2_147_483_647)
     assert (LIMITS["keys"]["longest"], LIMITS["keys"]["longest_value"]) == (63, 63)

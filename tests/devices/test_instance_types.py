@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import json
 import pickle
 import subprocess
 import sys
@@ -11,8 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from eks_devices import instance_records
 from eks_devices.findings import EksDevicesError, Finding, Severity
-from eks_devices.instance_types import AcceleratedInstanceType, CpuArchitecture, lookup
+from eks_devices.instance_records import CatalogueError
+from eks_devices.instance_types import AcceleratedInstanceType, CpuArchitecture, built, lookup
 from eks_devices.vocabulary import DeviceType
 
 DATA = Path(__file__).parent / "data"
@@ -169,6 +172,24 @@ def test_a_fraction_of_a_gpu_is_one_device():
 
     assert accelerator is not None
     assert (accelerator.count, accelerator.partition, accelerator.memory_mib) == (1, 0.125, 2861)
+
+
+def test_the_first_known_architecture_counts():
+    record = json.loads(json.dumps(instance_records.accelerated_record("g5.xlarge")))
+
+    record["ProcessorInfo"]["SupportedArchitectures"] = ["i386", "x86_64"]
+    assert built(record) == AcceleratedInstanceType.of("g5.xlarge")
+
+    record["ProcessorInfo"]["SupportedArchitectures"] = ["i386"]
+    with pytest.raises(CatalogueError, match=r"g5\.xlarge: .*SupportedArchitectures has none of"):
+        built(record)
+
+
+def test_the_data_folder_holds_the_catalogue():
+    folder = Path(instance_records.data_folder())
+
+    assert (folder / instance_records.ACCELERATED_FILE).is_file()
+    assert (folder / instance_records.EFA_FILE).is_file()
 
 
 def test_values_are_frozen_hashable_and_picklable():

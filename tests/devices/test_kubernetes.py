@@ -8,12 +8,12 @@ from eks_devices.kubernetes import (
     find_minor,
     floors,
     gate_is_on,
-    is_token,
     minors,
     newest_minor,
     support_findings,
     version_key,
 )
+from eks_devices.typecheck import is_token
 
 CALENDAR = "https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html"
 # Gate: the minors on which EKS has it on.
@@ -169,16 +169,16 @@ def test_a_version_that_is_known():
             "1.34",
             "KubernetesSupportEnds",
             (
-                "standard support of Kubernetes 1.34 on EKS ends 2026-12-02; extended support, "
-                "which costs more, ends 2027-12-02"
+                "standard support of Kubernetes 1.34 on EKS ends 2026-12-02; extended support "
+                "ends 2027-12-02 and costs more"
             ),
         ),
         (
             "1.36",
             "KubernetesSupportEnds",
             (
-                "standard support of Kubernetes 1.36 on EKS ends 2027-08-02; extended support, "
-                "which costs more, ends a date that was not seen"
+                "standard support of Kubernetes 1.36 on EKS ends 2027-08-02; extended support "
+                "follows and costs more"
             ),
         ),
         (

@@ -28,7 +28,7 @@ from eks_devices import (
     plan_nodegroup,
 )
 from eks_devices._frozen import FrozenDict
-from eks_devices.fleet import join_plans
+from eks_devices.cluster_planner import join_plans
 from eks_devices.kubernetes import minors
 
 DRA, PLUGIN = Mechanism.DRA, Mechanism.DEVICE_PLUGIN
@@ -128,7 +128,7 @@ def node_of(plan: NodegroupPlan) -> Node:
     bottlerocket = plan.operating_system is OperatingSystem.BOTTLEROCKET
     has_gpu = "NVIDIA" in plan.ami_type
     # The variant with NVIDIA's driver starts its own plugin unless it is told not to.
-    runs = bottlerocket and has_gpu and plan.host_settings.get(HOST_PLUGIN, True) is True
+    runs = bottlerocket and has_gpu and plan.bottlerocket_settings.get(HOST_PLUGIN, True) is True
     devices = {str(device.device_type) for device in plan.devices}
     return Node(labels=plan.labels, devices=frozenset(devices), host_service=runs)
 
@@ -257,7 +257,7 @@ def test_a_manager_that_is_missing_is_noticed():
 def test_a_host_service_that_was_not_switched_off_is_noticed():
     plan = fleet(G6E | BOTTLEROCKET | {"mechanism": DRA})
     (group,) = plan.nodegroups
-    left_on = replace(plan, nodegroups=(replace(group, host_settings=FrozenDict()),))
+    left_on = replace(plan, nodegroups=(replace(group, bottlerocket_settings=FrozenDict()),))
 
     assert wrong_nodes(left_on) == ["['gpu'] managed by {'gpu': 2}"]
 
@@ -266,6 +266,6 @@ def test_a_host_service_that_was_switched_off_for_nothing_is_noticed():
     plan = fleet(G6E | BOTTLEROCKET)
     (group,) = plan.nodegroups
     off: FrozenDict[str, str | int | bool] = FrozenDict({HOST_PLUGIN: False})
-    switched_off = replace(plan, nodegroups=(replace(group, host_settings=off),))
+    switched_off = replace(plan, nodegroups=(replace(group, bottlerocket_settings=off),))
 
     assert wrong_nodes(switched_off) == ["['gpu'] managed by {}"]

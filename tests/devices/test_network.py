@@ -13,7 +13,7 @@ from eks_devices.findings import EksDevicesError
 from eks_devices.instance_types import AcceleratedInstanceType
 from eks_devices.network import (
     NetworkInterface,
-    efa_counts,
+    default_efa_count,
     efa_interfaces,
     eni_limited_max_pods,
     max_efa_count,
@@ -46,8 +46,8 @@ def layout(name: str, count: int, *, high_ip_bandwidth: bool = False) -> list[st
 def test_the_full_layout_is_the_documented_one(name: str):
     documented, instance_type = LAYOUTS[name], of(name)
 
-    assert efa_counts(instance_type) == documented["efa_count"]
-    interfaces = efa_interfaces(instance_type, count=efa_counts(instance_type))
+    assert default_efa_count(instance_type) == documented["efa_count"]
+    interfaces = efa_interfaces(instance_type, count=default_efa_count(instance_type))
     assert as_dicts(interfaces) == documented["recommended"]
     pods = eni_limited_max_pods(instance_type, interfaces)
     assert pods == documented.get("eni_limited_max_pods")
@@ -63,7 +63,7 @@ def test_the_layout_for_ip_bandwidth_is_the_documented_one(name: str):
     instance_type = of(name)
 
     interfaces = efa_interfaces(
-        instance_type, count=efa_counts(instance_type), high_ip_bandwidth=True
+        instance_type, count=default_efa_count(instance_type), high_ip_bandwidth=True
     )
 
     assert as_dicts(interfaces) == LAYOUTS[name]["max_ip_bandwidth"]
@@ -81,7 +81,7 @@ def test_only_documented_types_take_the_layout_for_ip_bandwidth():
 def test_gb200_has_a_usual_layout_of_4_and_one_of_8():
     gb200 = of("p6e-gb200.36xlarge")
 
-    assert (efa_counts(gb200), max_efa_count(gb200)) == (4, 8)
+    assert (default_efa_count(gb200), max_efa_count(gb200)) == (4, 8)
     documented = LAYOUTS["p6e-gb200.36xlarge"]["alternative_8x200"]
     assert as_dicts(efa_interfaces(gb200, count=8)) == documented
     assert layout("p6e-gb200.36xlarge", 2) == ["0/0:interface", "1/0:efa-only", "9/0:efa-only"]
@@ -142,7 +142,7 @@ def check_layout(
 
 @given(st.sampled_from([each for each in WITH_EFA if not each.efa_layouts]), st.data())
 def test_efas_are_spread_evenly_over_the_cards(each: AcceleratedInstanceType, data: st.DataObject):
-    full, count = efa_counts(each), data.draw(st.integers(1, efa_counts(each)))
+    full, count = default_efa_count(each), data.draw(st.integers(1, default_efa_count(each)))
 
     cards = [efa_card(one) for one in efa_interfaces(each, count=full) if is_efa(one)]
     places = [
@@ -169,7 +169,7 @@ def test_a_layout_is_computed_once():
 
 def test_no_efa_needs_no_interface_of_ours():
     assert all(efa_interfaces(each, count=0) == () for each in ALL)
-    assert efa_counts(of("g5.xlarge")) == max_efa_count(of("g5.xlarge")) == 0
+    assert default_efa_count(of("g5.xlarge")) == max_efa_count(of("g5.xlarge")) == 0
 
 
 @pytest.mark.parametrize("count", [33, -1, True, 1.0, "1", None, [1]])

@@ -14,9 +14,9 @@ from eks_devices import (
     Taint,
     TaintEffect,
 )
-from eks_devices.amis import ami_findings, ami_type, node_floor
-from eks_devices.hosts import host_settings
-from eks_devices.resources import _neuron, extended_resources
+from eks_devices.amis import ami_findings, ami_type
+from eks_devices.bottlerocket import bottlerocket_settings
+from eks_devices.extended_resources import extended_resources
 from eks_devices.taints import parse_taint
 
 TRN2 = AcceleratedInstanceType.of("trn2.48xlarge")
@@ -42,22 +42,16 @@ def test_auto_mode_has_no_ami_type():
     assert ami_type(TRN2, OperatingSystem.AUTO_MODE) is None
 
 
-@pytest.mark.parametrize(("version", "patch"), [("1.33", 0), ("1.34", 2), ("1.35", 0), ("1.37", 0)])
-def test_the_floor_of_nodes_under_dra(version: str, patch: int):
-    assert node_floor(version) == patch
-
-
 def test_bottlerocket_counts_pods_itself_where_no_number_is_known():
-    assert host_settings(OperatingSystem.BOTTLEROCKET, (), None) == {}
-    assert host_settings(OperatingSystem.BOTTLEROCKET, (), 51) == {
+    assert bottlerocket_settings(OperatingSystem.BOTTLEROCKET, (), None) == {}
+    assert bottlerocket_settings(OperatingSystem.BOTTLEROCKET, (), 51) == {
         "settings.kubernetes.max-pods": 51
     }
-    assert host_settings(OperatingSystem.AL2023, (), 51) == {}
+    assert bottlerocket_settings(OperatingSystem.AL2023, (), 51) == {}
 
 
 def test_no_devices_give_no_extended_resources():
     assert extended_resources((), TRN2, None) == {}
-    assert list(_neuron(None, 1)) == []
 
 
 @pytest.mark.parametrize(

@@ -5,20 +5,22 @@ import datetime as dt
 import json
 import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from eks_devices._data import data_path
-from eks_devices.instance_records import with_overrides
+from eks_devices import instance_records, instance_types
+from eks_devices.instance_records import CatalogueError, data_folder, with_overrides
 from eks_devices.instance_types import AcceleratedInstanceType
 
-with open(data_path("overrides.toml"), "rb") as _file:
-    OVERRIDES: dict[str, list[dict[str, Any]]] = tomllib.load(_file)
+DATA = Path(data_folder())
+OVERRIDES: dict[str, list[dict[str, Any]]] = tomllib.loads(
+    (DATA / "overrides.toml").read_text(encoding="utf-8")
+)
 GENERATED: dict[str, dict[str, Any]] = {}
 for _name in ("instance_types.json", "efa_types.json"):
-    with open(data_path(_name), encoding="utf-8") as _text:
-        GENERATED |= json.load(_text)
+    GENERATED |= json.loads((DATA / _name).read_bytes())
 ENTRIES = [(kind, entry) for kind, entries in OVERRIDES.items() for entry in entries]
 ORIGIN = {"source", "checked", "why"}
 WHAT = {
@@ -148,3 +150,27 @@ def test_a_correction_leaves_the_rest_of_the_record_alone():
     assert device["MemoryInfo"] == {"SizeInMiB": 98304}
     assert (device["Count"], device["CoreInfo"]) == (16, {"Count": 8, "Version": 3})
     assert json.dumps(record) == before
+
+
+@pytest.mark.parametrize("name", ["trn2.3xlarge", "trn2u.48xlarge"])
+def test_a_correction_without_its_record_is_a_clear_error(
+    name: str, monkeypatch: pytest.MonkeyPatch
+):
+    missing = rf"{name}: overrides\.toml corrects a record .* lacks ProcessorInfo"
+    with pytest.raises(CatalogueError, match=missing):
+        instance_records.accelerated_record(name, {})
+
+    monkeypatch.setattr(instance_types, "_BUILT", {})
+    monkeypatch.setattr(instance_records, "read_json", lambda _: {})
+    with pytest.raises(CatalogueError, match=missing):
+        AcceleratedInstanceType.of(name)
+    with pytest.raises(CatalogueError, match=r"overrides\.toml corrects"):
+        AcceleratedInstanceType.all()
+
+
+def test_a_whole_record_needs_no_record_of_the_api():
+    record = instance_records.accelerated_record("p3.2xlarge", {})
+
+    assert record is not None
+    assert record["VCpuInfo"] == {"DefaultVCpus": 8}
+    assert instance_records.accelerated_record("m5.large", {}) is None

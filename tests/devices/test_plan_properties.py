@@ -58,6 +58,7 @@ FINDINGS = {
     "NodePatchFloor",
     "UnmanagedAccelerator",
     "UnverifiedInstanceType",
+    "VpcCniFloor",
 }
 AMI_TYPES = {
     (AL2023, "x86_64", NEURON): "AL2023_x86_64_NEURON",
@@ -255,12 +256,12 @@ def test_host_settings_are_for_bottlerocket(answers: Answers):
     ownership = "settings.kubernetes.device-ownership-from-security-context"
     for each, question, plan in answers:
         if question.operating_system is AL2023:
-            assert plan.host_settings == {}
+            assert plan.bottlerocket_settings == {}
             continue
         gpu_by_dra = plan.labels.get("eks-devices/gpu") == "dra"
-        assert (plan.host_settings.get(plugin) is False) == gpu_by_dra
-        assert (plan.host_settings.get(ownership) is True) == (each.device_type is NEURON)
-        assert plan.host_settings["settings.kubernetes.max-pods"] == plan.max_pods
+        assert (plan.bottlerocket_settings.get(plugin) is False) == gpu_by_dra
+        assert (plan.bottlerocket_settings.get(ownership) is True) == (each.device_type is NEURON)
+        assert plan.bottlerocket_settings["settings.kubernetes.max-pods"] == plan.max_pods
 
 
 def test_plans_are_values(answers: Answers):
@@ -547,7 +548,9 @@ def test_the_owner_and_the_host_settings_of_a_gpu_on_bottlerocket(
     plan = planned("g6e.12xlarge", operating_system=BOTTLEROCKET, **options)
 
     assert plan.devices[0].owner == owner
-    assert plan.host_settings == settings_of_the_host | {"settings.kubernetes.max-pods": 250}
+    assert plan.bottlerocket_settings == settings_of_the_host | {
+        "settings.kubernetes.max-pods": 250
+    }
 
 
 def test_owners_depend_on_scope_and_settings():
@@ -589,7 +592,7 @@ def test_owners_depend_on_scope_and_settings():
         ),
         (
             "g6e.12xlarge",
-            {"autoscaled": True, "mechanism": DRA},
+            {"preemption": True, "mechanism": DRA},
             "DeclaredAgainstDra",
             Severity.WARNING,
         ),
@@ -670,8 +673,8 @@ def test_the_plan_of_a_cluster_sorts_its_managers_and_joins_its_findings():
     ]
     assert [one.code for one in plan.of_severity(Severity.WARNING)] == []
     assert [one.code for one in plan.findings] == [
-        "KubernetesSupportEnds",
-        "MechanismChosen", "MechanismChosen", "NodePatchFloor", "DraGroupAtZero",
+        "KubernetesSupportEnds", "VpcCniFloor",
+        "MechanismChosen", "MechanismChosen", "VpcCniFloor", "NodePatchFloor", "DraGroupAtZero",
         "MechanismChosen", "NodePatchFloor",
     ]  # fmt: skip
 

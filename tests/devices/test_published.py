@@ -11,7 +11,7 @@ import pytest
 from eks_devices import published
 from eks_devices._data import data_path, read_json, read_toml
 from eks_devices.instance_types import AcceleratedInstanceType
-from eks_devices.network import efa_counts
+from eks_devices.network import default_efa_count
 
 DATA = read_json("published_devices.json")
 TRN2_BUSES = ["c9", "b4", "b3", "ca", "6c", "57", "56", "6d", "98", "83", "82", "99", "f5", "e0"]
@@ -64,10 +64,10 @@ def test_gpus_and_efas_agree_with_the_catalogue(name: str):
     instance = AcceleratedInstanceType.of(name)
 
     assert instance.accelerator is not None
-    assert published.gpu_count(name) == instance.accelerator.count
     roots = published.pcie_roots(name)
     assert roots is not None
-    assert sum(root.efas for root in roots) == efa_counts(instance)
+    assert sum(root.gpus for root in roots) == instance.accelerator.count
+    assert sum(root.efas for root in roots) == default_efa_count(instance)
 
 
 @pytest.mark.parametrize(
@@ -137,46 +137,42 @@ def test_efas_of_a_device_group(name, efas):
 @pytest.mark.parametrize("size", [0, 2, 3, 5, 12, 32, -1])
 def test_only_four_sizes_of_groups_are_published(size):
     assert published.efa_per_device_group("trn2.48xlarge", size) is None
-    assert published.device_group_ids("trn2.48xlarge", size) == ()
 
 
 def test_group_sizes():
+    assert published.all_device_group_sizes() == (1, 4, 8, 16)
     assert published.device_group_sizes("trn2.48xlarge") == (1, 4, 8, 16)
     assert published.device_group_sizes("trn2.3xlarge") == ()
     assert published.device_group_sizes("inf2.xlarge") == ()
 
 
-@pytest.mark.parametrize("name", MAPPED)
+@pytest.mark.parametrize("mapping", DATA["neuronMaps"].values(), ids=list(DATA["neuronMaps"]))
 @pytest.mark.parametrize("size", [4, 8, 16])
-def test_group_ids_follow_the_published_rule(name, size):
-    addresses = list(published.device_group_ids(name, 1))
-    ids = published.device_group_ids(name, size)
+def test_group_ids_follow_the_published_rule(mapping, size):
+    efas = mapping["efas"]
 
-    assert len(addresses) == len(ids) == 16
-    for device, got in enumerate(ids):
-        first = device // size * size
-        assert got == group_id(addresses[first : first + size])
+    assert len(efas) == 16
+    assert mapping[f"devicegroup{size}_id"] == [
+        group_id(efas[first : first + size]) for first in range(0, 16, size)
+    ]
 
 
 def test_group_ids_of_trn2_are_the_documented_ones():
-    def distinct(size: int) -> list[str]:
-        return list(dict.fromkeys(published.device_group_ids("trn2.48xlarge", size)))
-
-    assert distinct(1) == TRN2_EFAS
-    assert distinct(4) == [
-        "13713e551cd37c19",
-        "671622785349fddf",
-        "237e3ef7b968b4d3",
-        "b3d6ce1919d29f8f",
-    ]
-    assert distinct(8) == ["3593812b8066a078", "614e16dab9ba2f1f"]
-    assert distinct(16) == ["821d14afaf11327d"]
+    assert DATA["neuronMaps"][DATA["neuronTypes"]["trn2.48xlarge"]] == {
+        "efas": TRN2_EFAS,
+        "devicegroup4_id": [
+            "13713e551cd37c19",
+            "671622785349fddf",
+            "237e3ef7b968b4d3",
+            "b3d6ce1919d29f8f",
+        ],
+        "devicegroup8_id": ["3593812b8066a078", "614e16dab9ba2f1f"],
+        "devicegroup16_id": ["821d14afaf11327d"],
+    }
 
 
 def test_group_ids_of_trn1_are_the_documented_ones():
-    ids = dict.fromkeys(published.device_group_ids("trn1.32xlarge", 4))
-
-    assert list(ids) == [
+    assert DATA["neuronMaps"][DATA["neuronTypes"]["trn1.32xlarge"]]["devicegroup4_id"] == [
         "88a3c6ad1661fe1d",
         "69b2225fd72a59dd",
         "e3c29faa0cd11323",
@@ -213,6 +209,23 @@ def test_unknown_mig_profiles(name):
     assert published.mig_profiles(name) is None
 
 
+@pytest.mark.parametrize(
+    ("name", "profile", "placements"),
+    [
+        ("p5.48xlarge", "1g.10gb", 7),
+        ("p5.48xlarge", "3g.40gb", 2),
+        ("p5.48xlarge", "7g.80gb", 1),
+        ("p4d.24xlarge", "2g.10gb", 3),
+        ("p4de.24xlarge", "1g.10gb", None),
+        ("p5.48xlarge", "1g.5gb", None),
+        ("p5en.48xlarge", "1g.18gb", None),
+        ("trn2.48xlarge", "1g.10gb", None),
+    ],
+)
+def test_partitions_of_a_profile_on_one_gpu(name, profile, placements):
+    assert published.mig_placements(name, profile) == placements
+
+
 def test_each_model_says_where_its_mig_profiles_are_from():
     for name, model in DATA["gpuModels"].items():
         assert model["mig"] in ("draft", "vendor", "none", "unknown")
@@ -224,8 +237,6 @@ def test_each_model_says_where_its_mig_profiles_are_from():
 def test_the_model_is_what_the_driver_calls_it():
     assert published.gpu_model("p5.48xlarge") == "NVIDIA H100 80GB HBM3"
     assert published.gpu_model("trn2.48xlarge") is None
-    assert published.gpu_count("g6f.large") == 1
-    assert published.gpu_count("p6e-gb200.36xlarge") is None
 
 
 def test_importing_published_facts_and_claims_reads_no_data():

@@ -60,6 +60,7 @@ gpu dra managed al2023 p5 1.37 all-with-constraint: no all-with-constraint
 efa dra auto-mode auto-mode-image - 1.36 all-with-constraint: no all-with-constraint
 gpu dra managed al2023 g6e 1.35 reused-claim: limited reused-claim
 efa dra karpenter-static bottlerocket - 1.34 reused-claim: limited reused-claim
+efa dra managed al2023 - 1.36 reused-claim: yes reused-claim-fixed
 neuron dra managed al2023 inf1 1.35 reused-claim: no neuron-dra-inf1
 gpu dra managed al2023 g6e 1.37 device-taint-rule: yes device-taint-rule
 neuron dra self-managed al2023 trn2 1.37 device-taint-rule: yes device-taint-rule

@@ -1,35 +1,40 @@
-"""How frozen values copy what they are given, and how they turn into JSON text."""
+"""How frozen values copy what they are given, and how their manifests turn into text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import fields, is_dataclass
+import json
+from collections.abc import Mapping
 from typing import Any
 
-from eks_devices._frozen import frozen_dict
+from .._frozen import FrozenDict
 
 
-def copied(value: Any) -> Any:
-    """A value that cannot change: mappings and sequences are copied, the rest is returned.
+def plain(value: Any) -> Any:
+    """A member of an enum, or another kind of string, as the string itself."""
+    return str.__str__(value) if isinstance(value, str) else value
 
-    What has the wrong type stays as it is, for the rules to find.
+
+def copied_list(value: Any) -> Any:
+    """A list or tuple as a tuple; what is neither, or cannot be read, stays for the rules to find.
+
+    Sets have no order, and an iterator could be read only once.
     """
-    if isinstance(value, Mapping):
-        return frozen_dict(value)
-    if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
-        return tuple(value)
-    return value
+    try:
+        return tuple(map(plain, value)) if isinstance(value, (list, tuple)) else value
+    except Exception:  # noqa: BLE001  (a list that cannot be read has the wrong type)
+        return value
 
 
-def json_text(value: object) -> str:
-    """Deterministic JSON text of a frozen value or of a manifest: sorted keys, None left out."""
-    import json  # noqa: PLC0415  (kept off the import path of the package)
+def copied_mapping(value: Any) -> Any:
+    """A copy that cannot change; what is not a mapping, or unreadable, stays for the rules."""
+    if not isinstance(value, Mapping):
+        return value
+    try:
+        return FrozenDict((plain(key), plain(one)) for key, one in value.items())
+    except Exception:  # noqa: BLE001  (a mapping that cannot be read has the wrong type)
+        return value
 
-    return json.dumps(_plain(value), sort_keys=True)
 
-
-def _plain(value: object) -> object:
-    if is_dataclass(value):
-        pairs = {one.name: getattr(value, one.name) for one in fields(value)}
-        return {key: _plain(one) for key, one in pairs.items() if one is not None}
-    return [_plain(one) for one in value] if isinstance(value, tuple) else value
+def json_text(manifest: Mapping[str, Any]) -> str:
+    """A manifest as JSON text: equal manifests give equal texts."""
+    return json.dumps(manifest, indent=2, sort_keys=True) + "\n"

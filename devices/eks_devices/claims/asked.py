@@ -1,37 +1,55 @@
-"""The requests of one claim as rules look at them."""
+"""What rules ask of a claim."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import Protocol
 
 from .kinds import RequestKind
 from .match import MatchAttribute
 from .requests import DeviceRequest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What a claim asks for, and how faults name it."""
-
-    path: str
-    requests: tuple[DeviceRequest, ...]
-    match: MatchAttribute | None
-
-    def total(self, *kinds: RequestKind) -> int:
-        """How many devices of some kinds are asked for; an open count is none."""
-        return sum(one.count or 0 for one in self.requests if one.kind in kinds)
-
-    def has(self, *kinds: RequestKind) -> bool:
-        """Whether any request is of one of the kinds."""
-        return any(one.kind in kinds for one in self.requests)
-
-    def path_of(self, kind: RequestKind) -> str:
-        """How a fault names the first request of a kind; there must be one."""
-        index = next(index for index, one in enumerate(self.requests) if one.kind is kind)
-        return f"{self.path}.requests[{index}]"
+class Asked(Protocol):
+    """A claim or a template of claims, as rules look at it."""
 
     @property
-    def open_path(self) -> str:
-        """How a fault names the count that is left open; empty when none is."""
-        is_open = any(one.count is None for one in self.requests)
-        return f"{self.path_of(RequestKind.EFA)}.count" if is_open else ""
+    def path(self) -> str:
+        """How faults name the claim."""
+
+    @property
+    def requests(self) -> Sequence[DeviceRequest]:
+        """What is asked for."""
+
+    @property
+    def match(self) -> MatchAttribute | None:
+        """The attribute that all devices must share."""
+
+
+def count_of(asked: Asked, *kinds: RequestKind) -> int:
+    """How many devices of some kinds are asked for; an open count is none."""
+    return sum(one.count or 0 for one in asked.requests if one.kind in kinds)
+
+
+def group_size(asked: Asked) -> int | None:
+    """The Neuron devices of the device group that a claim matches; None when it matches none."""
+    if asked.match is None:
+        return None
+    return asked.match.group_size(count_of(asked, RequestKind.NEURON))
+
+
+def asks_for(asked: Asked, *kinds: RequestKind) -> bool:
+    """Whether any request is of one of the kinds."""
+    return any(one.kind in kinds for one in asked.requests)
+
+
+def request_path(asked: Asked, kind: RequestKind) -> str:
+    """How a fault names the first request of a kind; there must be one."""
+    index = next(index for index, one in enumerate(asked.requests) if one.kind is kind)
+    return f"{asked.path}.requests[{index}]"
+
+
+def open_path(asked: Asked) -> str:
+    """How a fault names the count that is left open; empty when none is."""
+    is_open = any(one.count is None for one in asked.requests)
+    return f"{request_path(asked, RequestKind.EFA)}.count" if is_open else ""

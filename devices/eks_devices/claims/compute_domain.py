@@ -7,22 +7,28 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from eks_devices.findings import Finding, fault, raise_faults
-from eks_devices.instance_types import AcceleratedInstanceType, lookup
-from eks_devices.typecheck import member, whole_number
-
-from ._values import json_text
+from ..findings import Finding, fault, raise_faults
+from ..instance_faults import nvlink_fault
+from ..instance_types import lookup
+from ..syntax import dns_label, dns_subdomain, is_dns_subdomain
+from ..typecheck import member, path_step, whole_number
+from ._values import json_text, plain
 from .settle import version_faults
-from .syntax import dns_label, dns_subdomain, is_dns_subdomain
 from .templates import DEFAULT_NAMESPACE
 
 COMPUTE_DOMAIN_API: Final = "resource.nvidia.com/v1beta1"
+MOST_DOMAIN_NODES: Final = 18
+"""The driver's default MAX_NODES_PER_IMEX_DOMAIN: the nodes of one NVL72 rack.
+
+Source: https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu
+"""
+
 _CHANNEL_SUFFIX: Final = "-channel"
-_SOURCE = "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu"
+_DRIVER_PAGE: Final = "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu"
 
 
 class ChannelAllocation(StrEnum):
-    """How many IMEX channels a Pod of the domain gets; the texts are the API's.
+    """How many IMEX channels a Pod of the domain gets; the values are the API's.
 
     Source: https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu (CRD of ComputeDomain)
     """
@@ -41,8 +47,8 @@ class ComputeDomain:
     Args:
         name: name of the object, a DNS name.
         namespace: its namespace, `default` when left out; nobody creates it.
-        nodes: how many nodes report ready before the domain does. The default 0 waits for no
-            number, as the driver recommends: Pods join as they start.
+        nodes: how many nodes report ready before the domain does, at most 18. The default 0
+            waits for no number, as the driver recommends: Pods join as they start.
         channel_template: name of the template that the driver makes, `<name>-channel` by default.
         allocation: one channel for each Pod by default, or all of them.
 
@@ -60,21 +66,21 @@ class ComputeDomain:
 
     def __post_init__(self) -> None:
         """Raise EksDevicesError with every fault."""
+        for name in ("name", "namespace", "channel_template"):
+            object.__setattr__(self, name, plain(getattr(self, name)))
         raise_faults(_faults(self))
 
     @property
     def path(self) -> str:
         """How faults name the domain: `compute_domains.<namespace>/<name>`."""
-        return f"compute_domains.{self.namespace!s:.63}/{self.name!s:.80}"
+        return f"compute_domains.{path_step(self.namespace)}/{path_step(self.name)}"
 
     @property
     def channel(self) -> str:
         """The name of the ResourceClaimTemplate that Pods of the job name."""
-        return (
-            f"{self.name}{_CHANNEL_SUFFIX}"
-            if self.channel_template is None
-            else (self.channel_template)
-        )
+        if self.channel_template is not None:
+            return self.channel_template
+        return f"{self.name}{_CHANNEL_SUFFIX}"
 
     def to_dict(
         self, *, kubernetes_version: str, instance_type: str | None = None
@@ -97,9 +103,11 @@ class ComputeDomain:
             "spec": {"numNodes": self.nodes, "channel": _channel(self)},
         }
 
-    def to_json(self) -> str:
-        """The value as deterministic JSON text."""
-        return json_text(self)
+    def to_json(self, *, kubernetes_version: str, instance_type: str | None = None) -> str:
+        """The manifest as JSON text, deterministic; for the arguments see `to_dict`."""
+        return json_text(
+            self.to_dict(kubernetes_version=kubernetes_version, instance_type=instance_type)
+        )
 
 
 def _channel(domain: ComputeDomain) -> dict[str, Any]:
@@ -113,12 +121,27 @@ def _faults(domain: ComputeDomain) -> Iterator[Finding]:
     path = domain.path
     yield from dns_subdomain(domain.name, f"{path}.name")
     yield from dns_label(domain.namespace, f"{path}.namespace")
-    yield from whole_number(domain.nodes, f"{path}.nodes", lowest=0)
+    yield from _node_faults(domain.nodes, f"{path}.nodes")
     if domain.channel_template is not None:
         yield from dns_subdomain(domain.channel_template, f"{path}.channel_template")
-    elif is_dns_subdomain(f"{domain.name!s}"):
+    elif isinstance(domain.name, str) and is_dns_subdomain(domain.name):
         yield from dns_subdomain(domain.channel, f"{path}.channel_template")
     yield from member(domain.allocation, ChannelAllocation, f"{path}.allocation")
+
+
+def _node_faults(nodes: object, path: str) -> Iterator[Finding]:
+    if type(nodes) is not int or nodes <= MOST_DOMAIN_NODES:
+        yield from whole_number(nodes, path, lowest=0, highest=MOST_DOMAIN_NODES)
+        return
+    yield fault(
+        "OutOfRange",
+        path,
+        "the driver takes no more nodes into one IMEX domain",
+        got=nodes,
+        allowed=f"0 to {MOST_DOMAIN_NODES}",
+        fix="make one ComputeDomain per UltraServer",
+        source=_DRIVER_PAGE,
+    )
 
 
 def _type_faults(domain: ComputeDomain, instance_type: object) -> Iterator[Finding]:
@@ -128,32 +151,4 @@ def _type_faults(domain: ComputeDomain, instance_type: object) -> Iterator[Findi
     if isinstance(instance, Finding):
         yield instance
     elif not instance.nvlink_domain:
-        yield _no_nvlink(domain, instance)
-    elif domain.nodes > max(instance.ultraserver_sizes, default=domain.nodes):
-        yield _too_large(domain, instance)
-
-
-def _no_nvlink(domain: ComputeDomain, instance: AcceleratedInstanceType) -> Finding:
-    allowed = [one.name for one in AcceleratedInstanceType.all() if one.nvlink_domain]
-    return fault(
-        "NoNvlinkDomain",
-        f"{domain.path}.instance_type",
-        "NVLink of this type does not reach over nodes",
-        got=instance.name,
-        allowed=", ".join(allowed),
-        fix="use such a type, or drop the ComputeDomain",
-        source=_SOURCE,
-    )
-
-
-def _too_large(domain: ComputeDomain, instance: AcceleratedInstanceType) -> Finding:
-    most = max(instance.ultraserver_sizes)
-    return fault(
-        "ComputeDomainTooLarge",
-        f"{domain.path}.nodes",
-        f"an UltraServer of {instance.name} has {most} nodes at most",
-        got=domain.nodes,
-        allowed=f"0 to {most}",
-        fix="make one ComputeDomain per UltraServer",
-        source="https://aws.amazon.com/ec2/ultraservers/",
-    )
+        yield nvlink_fault(instance, f"{domain.path}.instance_type", instance.name)

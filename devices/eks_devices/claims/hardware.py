@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eks_devices.findings import Finding, fault
-from eks_devices.instance_types import AcceleratedInstanceType
-from eks_devices.network import efa_counts, max_efa_count
-from eks_devices.published import mig_profiles
-from eks_devices.vocabulary import DeviceType
-
-from .asked import Asked
+from ..findings import Finding, fault
+from ..instance_faults import logical_core_fault
+from ..instance_types import AcceleratedInstanceType
+from ..network import default_efa_count, max_efa_count
+from ..published import mig_profiles
+from ..vocabulary import DeviceType
+from .asked import Asked, count_of, request_path
 from .kinds import RequestKind
 from .requests import DeviceRequest
 
 _MIG_PAGE = "https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html"
 _TYPES_PAGE = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html"
 _ULTRASERVER_PAGE = "https://aws.amazon.com/ec2/ultraservers/"
-_NEURON_PAGE = "https://github.com/aws-neuron/aws-neuron-sdk"
 
 _COUNTED = (RequestKind.GPU, RequestKind.NEURON, RequestKind.EFA)
 
@@ -54,7 +53,7 @@ def _missing(path: str, request: DeviceRequest, instance: AcceleratedInstanceTyp
         for name, number in (
             ("GPU", _accelerators(instance, DeviceType.GPU)),
             ("Neuron", _accelerators(instance, DeviceType.NEURON)),
-            ("EFA", efa_counts(instance)),
+            ("EFA", default_efa_count(instance)),
         )
         if number
     ]
@@ -72,11 +71,11 @@ def _missing(path: str, request: DeviceRequest, instance: AcceleratedInstanceTyp
 def _too_many(
     asked: Asked, kind: RequestKind, instance: AcceleratedInstanceType
 ) -> Iterator[Finding]:
-    has, wanted = most_devices(instance, kind), asked.total(kind)
+    has, wanted = most_devices(instance, kind), count_of(asked, kind)
     if 0 < has < wanted:
         yield fault(
             "TooManyDevices",
-            f"{asked.path_of(kind)}.count",
+            f"{request_path(asked, kind)}.count",
             f"a claim is for one node, and {instance.name} has fewer",
             got=wanted,
             allowed=f"at most {has}",
@@ -92,8 +91,9 @@ def _option_faults(
         yield from _profile(f"{path}.profile", request.profile, instance)
     if request.mode is not None:
         yield from _mode(f"{path}.mode", request.mode, instance)
-    if request.logical_neuron_cores is not None:
-        yield from _cores(f"{path}.logical_neuron_cores", request.logical_neuron_cores, instance)
+    cores = request.logical_neuron_cores
+    if cores is not None and cores not in instance.logical_core_sizes:
+        yield logical_core_fault(instance, f"{path}.logical_neuron_cores", cores)
 
 
 def _profile(path: str, profile: str, instance: AcceleratedInstanceType) -> Iterator[Finding]:
@@ -114,7 +114,7 @@ def _profile(path: str, profile: str, instance: AcceleratedInstanceType) -> Iter
 def _mode(path: str, mode: int, instance: AcceleratedInstanceType) -> Iterator[Finding]:
     sizes = instance.ultraserver_sizes
     if mode not in sizes:
-        part = "is part of no UltraServer" if not sizes else "has no UltraServer of this size"
+        part = "is not part of an UltraServer" if not sizes else "has no UltraServer of this size"
         yield fault(
             "NotInUltraServer",
             path,
@@ -123,18 +123,4 @@ def _mode(path: str, mode: int, instance: AcceleratedInstanceType) -> Iterator[F
             allowed=", ".join(map(str, sizes)) or "none",
             fix="use an UltraServer type, or DeviceRequest.neuron()",
             source=_ULTRASERVER_PAGE,
-        )
-
-
-def _cores(path: str, cores: int, instance: AcceleratedInstanceType) -> Iterator[Finding]:
-    sizes = instance.logical_core_sizes
-    if cores not in sizes:
-        yield fault(
-            "NoLogicalCores",
-            path,
-            f"the chips of {instance.name} do not group their cores so",
-            got=cores,
-            allowed=", ".join(map(str, sizes)) or "None: leave it out",
-            fix="leave logical_neuron_cores out",
-            source=_NEURON_PAGE,
         )

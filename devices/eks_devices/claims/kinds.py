@@ -5,11 +5,12 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from eks_devices.names import EFA_CLASS, GPU_CLASS, MIG_CLASS, NEURON_CLASS
+from ..names import EFA_CLASS, GPU_CLASS, MIG_CLASS, NEURON_CLASS
+from ..vocabulary import DeviceType
 
 
 class RequestKind(StrEnum):
-    """What a request asks for; the text is the default name of the request."""
+    """What a request asks for; the value is the default name of the request."""
 
     GPU = "gpu"
     MIG = "mig"
@@ -22,6 +23,11 @@ class RequestKind(StrEnum):
         """The DeviceClass that holds such devices."""
         return _CLASSES[self]
 
+    @property
+    def device_type(self) -> DeviceType:
+        """The hardware that such devices are, or are parts of."""
+        return _HARDWARE[self]
+
 
 _CLASSES: Final = {
     RequestKind.GPU: GPU_CLASS,
@@ -29,4 +35,11 @@ _CLASSES: Final = {
     RequestKind.NEURON: NEURON_CLASS,
     RequestKind.ULTRASERVER_NODE: NEURON_CLASS,
     RequestKind.EFA: EFA_CLASS,
+}
+_HARDWARE: Final = {
+    RequestKind.GPU: DeviceType.GPU,
+    RequestKind.MIG: DeviceType.GPU,
+    RequestKind.NEURON: DeviceType.NEURON,
+    RequestKind.ULTRASERVER_NODE: DeviceType.NEURON,
+    RequestKind.EFA: DeviceType.EFA,
 }

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from eks_devices.findings import raise_faults
-from eks_devices.names import PCIE_ROOT_ATTRIBUTE, device_group_attribute
-
-from ._values import json_text
+from ..findings import raise_faults
+from ..names import PCIE_ROOT_ATTRIBUTE, device_group_attribute
+from ._values import plain
 from .syntax import attribute
 
 _SIZED: Final = device_group_attribute(0)
+_GROUP: Final = re.compile("(0|[1-9][0-9]*)".join(map(re.escape, _SIZED.split("0"))), re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +41,8 @@ class MatchAttribute:
     """
 
     def __post_init__(self) -> None:
-        """Raise EksDevicesError for a name that is no attribute."""
+        """Raise EksDevicesError for a name that is not an attribute."""
+        object.__setattr__(self, "attribute", plain(self.attribute))
         raise_faults(attribute(self.attribute, "match.attribute"))
 
     @classmethod
@@ -48,30 +50,34 @@ class MatchAttribute:
         """An attribute of a driver's own, `gpu.nvidia.com/parentUUID`.
 
         Args:
-            attribute: domain and name of the attribute; every device must publish it.
+            attribute: domain and name of the attribute; every device must publish it. The name of
+                a device group, `resource.aws.com/devicegroup4_id`, limits the claim to its size.
 
         Raises:
-            EksDevicesError: `InvalidAttribute`, `WrongType` or `TokenNotAllowed`.
+            EksDevicesError: `MalformedAttribute`, `WrongType` or `TokenNotAllowed`.
         """
         return cls(attribute=attribute)
 
     def attribute_for(self, neuron_devices: int) -> str:
         """The attribute's name in a claim for so many Neuron devices."""
-        return device_group_attribute(neuron_devices) if self.is_device_group else self.attribute
+        return device_group_attribute(neuron_devices) if self.is_sized else self.attribute
+
+    def group_size(self, neuron_devices: int) -> int | None:
+        """The Neuron devices of the group meant in a claim for so many; None without a group."""
+        found = _GROUP.fullmatch(self.attribute)
+        if found is None or self.is_sized:
+            return neuron_devices if found else None
+        return int(found[1])
 
     @property
-    def is_device_group(self) -> bool:
-        """Whether the number of Neuron devices decides which attribute is meant."""
+    def is_sized(self) -> bool:
+        """Whether the number of Neuron devices decides which group is meant: DEVICE_GROUP."""
         return self.attribute == _SIZED
 
     @property
     def is_pcie_root(self) -> bool:
         """Whether devices of one PCIe root are asked for."""
         return self.attribute == PCIE_ROOT_ATTRIBUTE
-
-    def to_json(self) -> str:
-        """The value as deterministic JSON text."""
-        return json_text(self)
 
 
 MatchAttribute.PCIE_ROOT = MatchAttribute(attribute=PCIE_ROOT_ATTRIBUTE)

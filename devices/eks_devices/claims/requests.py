@@ -7,22 +7,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from eks_devices.findings import Finding, fault, raise_faults
-from eks_devices.kubernetes import is_token
-from eks_devices.names import GPU_DRIVER, NEURON_DRIVER
-from eks_devices.typecheck import member, whole_number, wrong_type
-
-from ._values import copied, json_text
+from ..findings import Finding, fault, raise_faults
+from ..instance_types import AcceleratedInstanceType
+from ..names import GPU_DRIVER, NEURON_DRIVER
+from ..syntax import dns_label, well_formed
+from ..typecheck import member, path_step, whole_number, wrong_type
+from ._values import copied_list, plain
 from .kinds import RequestKind
-from .syntax import MOST_SELECTORS, dns_label, selector
+from .syntax import MOST_SELECTORS, selector
 
 ULTRASERVER_MODES: Final = (1, 2, 4)
-"""How many nodes of an UltraServer work together.
+"""Values of the driver's UltraServerConfig; the catalogue says which of them a type has.
 
 Source: https://github.com/aws-neuron/aws-neuron-sdk (deploy/eks/dra.rst)
 """
 LOGICAL_NEURON_CORES: Final = (1, 2)
-"""Physical cores per logical NeuronCore that the opaque configuration takes (same source)."""
+"""Values of the driver's NeuronConfig; likewise."""
 
 _NEURON_API: Final = f"{NEURON_DRIVER}/v1"
 _PROFILE = re.compile(r"[1-9][0-9]?g\.[1-9][0-9]{0,3}gb([+-][a-z]+(\.[a-z]+)*)*", re.ASCII)
@@ -125,27 +125,30 @@ class DeviceRequest:
         attempt, so guard it: `'a' in device.attributes['d'] && device.attributes['d'].a == 1`.
 
         Raises:
-            EksDevicesError: `InvalidSelector`, `WrongType` or `TooManySelectors`.
+            EksDevicesError: `MalformedSelector`, `WrongType` or `TooManySelectors`.
         """
         return replace(self, selectors=(*self.selectors, cel))
 
     def __post_init__(self) -> None:
-        """Copy sequences, and raise EksDevicesError with every fault."""
-        object.__setattr__(self, "selectors", copied(self.selectors))
+        """Copy the selectors, and raise EksDevicesError with every fault."""
+        for name in ("name", "profile"):
+            object.__setattr__(self, name, plain(getattr(self, name)))
+        object.__setattr__(self, "selectors", copied_list(self.selectors))
         raise_faults(_faults(self))
 
-    def to_json(self) -> str:
-        """The value as deterministic JSON text."""
-        return json_text(self)
+    def to_dict(self, *, count: int, instance_type: str | None = None) -> dict[str, Any]:
+        """The request as `resource.k8s.io/v1` takes it.
 
-    def to_dict(self, *, count: int) -> dict[str, Any]:
-        """The request as `resource.k8s.io/v1` takes it, for a count that is settled."""
+        Args:
+            count: how many devices, where the request leaves it open too.
+            instance_type: type of the nodes; by default they may be of any type.
+        """
         exactly: dict[str, Any] = {
             "deviceClassName": self.kind.device_class,
             "allocationMode": "ExactCount",
             "count": count,
         }
-        expressions = [*_own_expressions(self), *self.selectors]
+        expressions = [*_own_expressions(self, instance_type), *self.selectors]
         if expressions:
             exactly["selectors"] = [{"cel": {"expression": text}} for text in expressions]
         return {"name": self.name, "exactly": exactly}
@@ -168,11 +171,20 @@ class DeviceRequest:
         ]
 
 
-def _own_expressions(request: DeviceRequest) -> Iterator[str]:
+def _own_expressions(request: DeviceRequest, instance_type: str | None) -> Iterator[str]:
     if request.profile is not None:
         yield _equals(GPU_DRIVER, "profile", request.profile)
     if request.kind is RequestKind.ULTRASERVER_NODE:
         yield _equals(NEURON_DRIVER, "resourceType", "neuron_node")
+    if request.kind is RequestKind.NEURON and _may_be_whole_node(instance_type):
+        yield _absent_or_equals(NEURON_DRIVER, "resourceType", "neuron_device")
+
+
+def _may_be_whole_node(instance_type: str | None) -> bool:
+    """Whether the driver may publish whole nodes of the type in the class of Neuron devices."""
+    if instance_type is None:
+        return True
+    return bool(AcceleratedInstanceType.of(instance_type).ultraserver_sizes)
 
 
 def _equals(domain: str, key: str, text: str) -> str:
@@ -181,8 +193,13 @@ def _equals(domain: str, key: str, text: str) -> str:
     return f"'{key}' in {attributes} && {attributes}.{key} == '{text}'"
 
 
+def _absent_or_equals(domain: str, key: str, text: str) -> str:
+    attributes = f"device.attributes['{domain}']"
+    return f"!('{key}' in {attributes}) || {attributes}.{key} == '{text}'"
+
+
 def _faults(request: DeviceRequest) -> Iterator[Finding]:
-    path = f"requests.{request.name!s:.80}"
+    path = f"requests.{path_step(request.name)}"
     yield from member(request.kind, RequestKind, f"{path}.kind")
     yield from dns_label(request.name, f"{path}.name")
     yield from _count_faults(request, f"{path}.count")
@@ -199,8 +216,8 @@ def _count_faults(request: DeviceRequest, path: str) -> Iterator[Finding]:
 
 def _selectors_faults(selectors: object, path: str) -> Iterator[Finding]:
     wanted = f"at most {MOST_SELECTORS} CEL expressions"
-    if not isinstance(selectors, tuple):
-        yield wrong_type(path, selectors, wanted, "write a list of texts, or use where()")
+    if type(selectors) is not tuple:
+        yield wrong_type(path, selectors, wanted, "write a list of strings, or use where()")
         return
     if len(selectors) > MOST_SELECTORS:
         yield fault(
@@ -216,21 +233,19 @@ def _selectors_faults(selectors: object, path: str) -> Iterator[Finding]:
 
 
 def _profile_faults(request: DeviceRequest, path: str) -> Iterator[Finding]:
-    profile, wanted = request.profile, "a MIG profile such as 1g.10gb or 1g.10gb+me"
     if request.kind is not RequestKind.MIG:
-        yield from _foreign(profile, path, "MIG requests")
-    elif not isinstance(profile, str) or is_token(profile):
-        yield wrong_type(path, profile, wanted, "write the profile as a text")
-    elif not _PROFILE.fullmatch(profile):
-        yield fault(
-            "InvalidMigProfile",
-            path,
-            "this is no MIG profile",
-            got=profile,
-            allowed=wanted,
-            fix="write it as the driver publishes it, in lower case",
-            source=_MIG_PAGE,
-        )
+        yield from _foreign(request.profile, path, "MIG requests")
+        return
+    yield from well_formed(
+        request.profile,
+        path,
+        lambda profile: _PROFILE.fullmatch(profile) is not None,
+        code="MalformedMigProfile",
+        message="this is not a MIG profile",
+        allowed="a MIG profile such as 1g.10gb or 1g.10gb+me",
+        fix="write it as the driver publishes it, in lower case",
+        source=_MIG_PAGE,
+    )
 
 
 def _neuron_faults(request: DeviceRequest, path: str) -> Iterator[Finding]:
@@ -248,15 +263,15 @@ def _neuron_faults(request: DeviceRequest, path: str) -> Iterator[Finding]:
 
 def _one_of(value: object, allowed: tuple[int, ...], path: str) -> Iterator[Finding]:
     yield from whole_number(value, path, lowest=allowed[0], highest=allowed[-1])
-    if isinstance(value, int) and allowed[0] <= value <= allowed[-1] and value not in allowed:
-        texts = " or ".join(map(str, allowed))
+    if type(value) is int and allowed[0] <= value <= allowed[-1] and value not in allowed:
+        values = " or ".join(map(str, allowed))
         yield fault(
             "OutOfRange",
             path,
-            "the driver knows no such value",
+            "the driver does not know this value",
             got=value,
-            allowed=texts,
-            fix=f"write {texts}",
+            allowed=values,
+            fix=f"write {values}",
         )
 
 

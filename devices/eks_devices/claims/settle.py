@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from eks_devices.findings import Finding, fault, raise_faults
-from eks_devices.instance_types import lookup
-from eks_devices.kubernetes import find_minor, minors
-
-from .asked import Asked
+from ..findings import Finding, fault, raise_faults, shown
+from ..instance_types import lookup
+from ..kubernetes import dra_faults, find_minor, minors, newest_minor
+from .alignment import claims_per_root, open_efa_count, placement_faults
+from .asked import Asked, asks_for, group_size, open_path
 from .hardware import hardware_faults
 from .kinds import RequestKind
-from .placement import claims_per_root, open_efa_count, placement_faults
+from .partitions import partition_faults
+from .served import support_faults
 from .syntax import DRA_PAGE
 
 MOST_DEVICES: Final = 32
@@ -21,7 +22,6 @@ MOST_DEVICES: Final = 32
 
 Source: https://github.com/kubernetes-sigs/dra-example-driver/issues/150
 """
-_VERSIONS_PAGE = "https://docs.aws.amazon.com/eks/latest/userguide/device-management.html"
 
 
 def settled_counts(
@@ -32,7 +32,7 @@ def settled_counts(
     Raises:
         EksDevicesError: with every fault of the claim on this cluster and type.
     """
-    efas, faults = _on_type(asked, instance_type)
+    efas, faults = _on_type(asked, instance_type, _known_version(kubernetes_version))
     counts = tuple(efas if one.count is None else one.count for one in asked.requests)
     version = version_faults(kubernetes_version, f"{asked.path}.kubernetes_version")
     raise_faults((*version, *faults, *_size_faults(asked, sum(counts), instance_type)))
@@ -40,42 +40,46 @@ def settled_counts(
 
 
 def version_faults(kubernetes_version: object, path: str) -> Iterator[Finding]:
-    """The fault of a version that does not serve `resource.k8s.io/v1`."""
+    """The fault of a version that is not known, or does not serve `resource.k8s.io/v1`."""
+    served = (version for version, minor in minors().items() if minor.serves_dra)
+    allowed = f"a string, one of {', '.join(served)}"
     found = find_minor(kubernetes_version, path)
-    allowed = "a text, one of " + ", ".join(v for v, minor in minors().items() if minor.serves_dra)
     if isinstance(found, Finding):
         yield replace(found, allowed=allowed)
-    elif not found.serves_dra:
-        yield fault(
-            "UnsupportedKubernetesVersion",
-            path,
-            "claims need resource.k8s.io/v1, and this version has the beta API only",
-            got=found.version,
-            allowed=allowed,
-            fix="upgrade the cluster, or use device plugins there",
-            source=_VERSIONS_PAGE,
-        )
+    else:
+        yield from dra_faults(found, path, allowed=allowed)
 
 
-def _on_type(asked: Asked, instance_type: object) -> tuple[int, tuple[Finding, ...]]:
+def _known_version(kubernetes_version: object) -> str:
+    """The version to ask the support rules about; one with a fault of its own is left to it."""
+    found = find_minor(kubernetes_version, "")
+    return newest_minor() if isinstance(found, Finding) or not found.serves_dra else found.version
+
+
+def _on_type(asked: Asked, instance_type: object, version: str) -> tuple[int, tuple[Finding, ...]]:
     """The EFAs that an open count stands for (0 when it cannot be filled), and the faults."""
     if instance_type is None:
         return 0, tuple(_type_needed(asked))
     instance = lookup(instance_type, f"{asked.path}.instance_type")
     if isinstance(instance, Finding):
         return 0, (instance,)
-    faults = (*hardware_faults(asked, instance), *placement_faults(asked, instance))
-    if faults or not asked.open_path:
+    faults = (
+        *hardware_faults(asked, instance),
+        *partition_faults(asked, instance),
+        *support_faults(asked, instance, version),
+        *placement_faults(asked, instance),
+    )
+    if faults or not open_path(asked):
         return 0, faults
     efas = open_efa_count(asked, instance)
     return (0, (efas,)) if isinstance(efas, Finding) else (efas, ())
 
 
 def _type_needed(asked: Asked) -> Iterator[Finding]:
-    if asked.open_path:
+    if open_path(asked):
         message = "an open EFA count is filled from the instance type, and none was given"
-        yield _no_type(asked.open_path, message, ", or write the EFA count")
-    if asked.match is not None and asked.match.is_device_group:
+        yield _no_type(open_path(asked), message, ", or write the EFA count")
+    if group_size(asked) is not None:
         message = "only some types publish device groups, and no instance type was given"
         yield _no_type(f"{asked.path}.match", message, "")
 
@@ -98,7 +102,7 @@ def _size_faults(asked: Asked, devices: int, instance_type: object) -> Iterator[
             "ClaimTooLarge",
             f"{asked.path}.requests",
             "the scheduler never allocates a claim for so many devices",
-            got=f"{devices} devices",
+            got=f"{shown(devices)} devices",
             allowed=f"at most {MOST_DEVICES} devices in a claim",
             fix=_split(asked, instance_type),
             source=DRA_PAGE,
@@ -107,7 +111,7 @@ def _size_faults(asked: Asked, devices: int, instance_type: object) -> Iterator[
 
 def _split(asked: Asked, instance_type: object) -> str:
     fix = "split the request into two claims of one Pod"
-    if not asked.has(RequestKind.GPU) or not asked.has(RequestKind.EFA):
+    if not asks_for(asked, RequestKind.GPU) or not asks_for(asked, RequestKind.EFA):
         return fix
     fix = "use two claims in one Pod, one for the GPUs and one for the EFAs"
     per_root = claims_per_root(instance_type) if isinstance(instance_type, str) else ""

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eks_devices.findings import Finding, fault
-from eks_devices.published import DEVICE_GROUP_SIZES
-from eks_devices.typecheck import wrong_type
-
-from .asked import Asked
+from ..findings import Finding, fault, shown
+from ..published import all_device_group_sizes
+from ..typecheck import wrong_type
+from .asked import Asked, asks_for, count_of, group_size, open_path, request_path
 from .kinds import RequestKind
 from .match import MatchAttribute
 from .requests import DeviceRequest
@@ -18,16 +17,16 @@ from .syntax import DRA_PAGE
 MOST_REQUESTS: Final = 32
 """The API server takes no more requests in a claim (resource.k8s.io types)."""
 
-_SIZES = ", ".join(map(str, DEVICE_GROUP_SIZES))
 _GROUPED = (RequestKind.NEURON, RequestKind.EFA)
 _ON_ROOTS = (RequestKind.GPU, RequestKind.MIG, RequestKind.EFA)
 _GROUPS_PAGE = "https://github.com/aws-neuron/connected-device-maps-over-efa-for-neuron"
+_ULTRASERVER_PAGE = "https://aws.amazon.com/ec2/ultraservers/"
 
 
 def type_faults(path: str, requests: object, match: object) -> Iterator[Finding]:
     """Faults of requests and match that are of the wrong Python type, or too few or many."""
     wanted = "a list of DeviceRequest"
-    if not isinstance(requests, tuple):
+    if type(requests) is not tuple:
         yield wrong_type(f"{path}.requests", requests, wanted, "write [DeviceRequest.gpu()]")
     else:
         yield from _number_faults(f"{path}.requests", len(requests))
@@ -59,22 +58,29 @@ def _number_faults(path: str, number: int) -> Iterator[Finding]:
 
 def shape_faults(asked: Asked) -> Iterator[Finding]:
     """Faults of requests that contradict each other or the match."""
-    yield from _duplicates(asked)
+    yield from _repeated(asked)
     yield from _open_efa(asked)
     yield from _ultraserver(asked)
-    if asked.match is not None and asked.match.is_device_group:
-        yield from _device_group(asked)
-    if asked.match is not None and asked.match.is_pcie_root:
+    yield from _whole_and_parts(asked)
+    if asked.match is not None:
+        yield from _match(asked, asked.match)
+
+
+def _match(asked: Asked, match: MatchAttribute) -> Iterator[Finding]:
+    size = group_size(asked)
+    if size is not None:
+        yield from _device_group(asked, match, size)
+    if match.is_pcie_root:
         yield from _strangers(asked, _ON_ROOTS, "GPUs, their partitions and EFAs have PCIe roots")
 
 
-def _duplicates(asked: Asked) -> Iterator[Finding]:
+def _repeated(asked: Asked) -> Iterator[Finding]:
     seen: set[str] = set()
     for index, one in enumerate(asked.requests):
         if one.name in seen:
             path = f"{asked.path}.requests[{index}].name"
             yield fault(
-                "DuplicateRequestName",
+                "RepeatedRequestName",
                 path,
                 "two requests of a claim have one name",
                 got=one.name,
@@ -87,10 +93,10 @@ def _duplicates(asked: Asked) -> Iterator[Finding]:
 
 def _open_efa(asked: Asked) -> Iterator[Finding]:
     efas = [one for one in asked.requests if one.kind is RequestKind.EFA]
-    if asked.open_path and len(efas) > 1:
+    if open_path(asked) and len(efas) > 1:
         yield fault(
             "EfaCountAmbiguous",
-            asked.open_path,
+            open_path(asked),
             "an open EFA count stands for all EFAs of a claim, and there is another EFA request",
             got=len(efas),
             allowed="one EFA request, or a count in each",
@@ -99,11 +105,11 @@ def _open_efa(asked: Asked) -> Iterator[Finding]:
 
 
 def _ultraserver(asked: Asked) -> Iterator[Finding]:
-    nodes = asked.total(RequestKind.ULTRASERVER_NODE)
+    nodes = count_of(asked, RequestKind.ULTRASERVER_NODE)
     if nodes > 1:
         yield fault(
             "OutOfRange",
-            asked.path_of(RequestKind.ULTRASERVER_NODE),
+            request_path(asked, RequestKind.ULTRASERVER_NODE),
             "a claim is for one node, and a node is one UltraServer node",
             got=nodes,
             allowed="1 UltraServer node request",
@@ -111,32 +117,67 @@ def _ultraserver(asked: Asked) -> Iterator[Finding]:
         )
 
 
-def _device_group(asked: Asked) -> Iterator[Finding]:
+def _whole_and_parts(asked: Asked) -> Iterator[Finding]:
+    if asks_for(asked, RequestKind.ULTRASERVER_NODE) and asks_for(asked, RequestKind.NEURON):
+        yield fault(
+            "NodeAndItsDevices",
+            request_path(asked, RequestKind.NEURON),
+            "an UltraServer node already holds every Neuron device of the node",
+            got="Neuron devices beside a whole node",
+            allowed="DeviceRequest.ultraserver_node() or DeviceRequest.neuron(), not both",
+            fix="drop one of the two requests",
+            source=_ULTRASERVER_PAGE,
+        )
+
+
+def _device_group(asked: Asked, match: MatchAttribute, size: int) -> Iterator[Finding]:
     yield from _strangers(asked, _GROUPED, "Neuron devices and their EFAs form device groups")
-    if not asked.has(RequestKind.NEURON):
+    if match.is_sized and not asks_for(asked, RequestKind.NEURON):
         yield fault(
             "MatchDoesNotFit",
             f"{asked.path}.match",
             "the size of a device group is the number of Neuron devices, and none is asked for",
             got="no Neuron request",
-            allowed=f"{_SIZES} Neuron devices",
+            allowed=f"{_sizes()} Neuron devices",
             fix="add DeviceRequest.neuron(4), or leave the match out",
             source=_GROUPS_PAGE,
         )
-    elif asked.total(RequestKind.NEURON) not in DEVICE_GROUP_SIZES:
-        yield _group_size(asked)
+    elif size not in all_device_group_sizes():
+        yield _no_such_group(asked, match)
+    elif count_of(asked, RequestKind.NEURON) > size:
+        yield _group_too_small(asked, size)
 
 
-def _group_size(asked: Asked) -> Finding:
+def _no_such_group(asked: Asked, match: MatchAttribute) -> Finding:
+    path, got = f"{asked.path}.match", match.attribute
+    if match.is_sized:
+        path = f"{request_path(asked, RequestKind.NEURON)}.count"
+        got = f"{shown(count_of(asked, RequestKind.NEURON))} devices"
     return fault(
         "DeviceGroupSize",
-        f"{asked.path_of(RequestKind.NEURON)}.count",
+        path,
         "connected groups of Neuron devices come in fixed sizes",
-        got=asked.total(RequestKind.NEURON),
-        allowed=_SIZES,
-        fix=f"ask for {_SIZES} devices, or leave the match out",
+        got=got,
+        allowed=_sizes(),
+        fix=f"ask for {_sizes()} devices with MatchAttribute.DEVICE_GROUP, or leave the match out",
         source=_GROUPS_PAGE,
     )
+
+
+def _group_too_small(asked: Asked, size: int) -> Finding:
+    return fault(
+        "DeviceGroupSize",
+        f"{request_path(asked, RequestKind.NEURON)}.count",
+        f"a connected group of {size} has fewer Neuron devices",
+        got=count_of(asked, RequestKind.NEURON),
+        allowed=f"at most {size}",
+        fix=f"ask for {size} or fewer, or use MatchAttribute.DEVICE_GROUP",
+        source=_GROUPS_PAGE,
+    )
+
+
+def _sizes() -> str:
+    return ", ".join(map(str, all_device_group_sizes()))
 
 
 def _strangers(asked: Asked, kinds: tuple[RequestKind, ...], message: str) -> Iterator[Finding]:

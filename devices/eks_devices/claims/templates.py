@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
-from eks_devices.findings import Finding, raise_faults
-
-from ._values import copied, json_text
-from .asked import Asked
+from ..findings import Finding, raise_faults
+from ..syntax import dns_label, dns_subdomain
+from ..typecheck import path_step
+from ._values import copied_list, copied_mapping, json_text, plain
+from .asked import Asked, count_of
 from .kinds import RequestKind
 from .match import MatchAttribute
 from .requests import DeviceRequest
 from .settle import settled_counts
 from .shape import shape_faults, type_faults
-from .syntax import dns_label, dns_subdomain, labels
+from .syntax import labels
 
 DEFAULT_NAMESPACE: Final = "default"
 RESOURCE_API: Final = "resource.k8s.io/v1"
@@ -26,6 +27,8 @@ RESOURCE_API: Final = "resource.k8s.io/v1"
 class _Claim:
     """What a claim and a template of claims have in common."""
 
+    _kind: ClassVar[str]
+
     name: str
     namespace: str = DEFAULT_NAMESPACE
     requests: Sequence[DeviceRequest]
@@ -33,9 +36,11 @@ class _Claim:
     labels: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Copy sequences and mappings, and raise EksDevicesError with every fault."""
-        object.__setattr__(self, "requests", copied(self.requests))
-        object.__setattr__(self, "labels", copied(self.labels))
+        """Copy lists and mappings, and raise EksDevicesError with every fault."""
+        for name in ("name", "namespace"):
+            object.__setattr__(self, name, plain(getattr(self, name)))
+        object.__setattr__(self, "requests", copied_list(self.requests))
+        object.__setattr__(self, "labels", copied_mapping(self.labels))
         path = self.path
         faults = [
             *dns_subdomain(self.name, f"{path}.name"),
@@ -44,7 +49,7 @@ class _Claim:
             *self._more_faults(),
         ]
         of_type = list(type_faults(path, self.requests, self.match))
-        raise_faults((*faults, *(of_type or shape_faults(self.asked))))
+        raise_faults((*faults, *(of_type or shape_faults(self))))
 
     def _more_faults(self) -> Iterator[Finding]:
         """The faults of what a kind of claim has beyond the common fields."""
@@ -53,16 +58,43 @@ class _Claim:
     @property
     def path(self) -> str:
         """How faults name the claim: `claims.<namespace>/<name>`."""
-        return f"claims.{self.namespace!s:.63}/{self.name!s:.80}"
+        return f"claims.{path_step(self.namespace)}/{path_step(self.name)}"
 
-    @property
-    def asked(self) -> Asked:
-        """The requests as rules look at them."""
-        return Asked(path=self.path, requests=tuple(self.requests), match=self.match)
+    def to_dict(
+        self, *, kubernetes_version: str, instance_type: str | None = None
+    ) -> dict[str, Any]:
+        """The manifest.
 
-    def to_json(self) -> str:
-        """The value as deterministic JSON text."""
-        return json_text(self)
+        Args:
+            kubernetes_version: minor of the cluster, "1.34" or later.
+            instance_type: type of the nodes; needed for open EFA counts and for device groups. By
+                default nothing is checked against a type.
+
+        Raises:
+            EksDevicesError: with every fault of the claim on this cluster and type.
+        """
+        counts = settled_counts(
+            self, kubernetes_version=kubernetes_version, instance_type=instance_type
+        )
+        metadata: dict[str, Any] = {"name": self.name, "namespace": self.namespace}
+        if self.labels:
+            metadata["labels"] = dict(self.labels)
+        return {
+            "apiVersion": RESOURCE_API,
+            "kind": self._kind,
+            "metadata": metadata,
+            "spec": self._spec(_devices(self, counts, instance_type)),
+        }
+
+    def to_json(self, *, kubernetes_version: str, instance_type: str | None = None) -> str:
+        """The manifest as JSON text, deterministic; for the arguments see `to_dict`."""
+        return json_text(
+            self.to_dict(kubernetes_version=kubernetes_version, instance_type=instance_type)
+        )
+
+    def _spec(self, devices: dict[str, Any]) -> dict[str, Any]:
+        """The spec of the object, given what its claims say of devices."""
+        return {"devices": devices}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +107,7 @@ class ResourceClaim(_Claim):
     Args:
         name: name of the object, a DNS name.
         namespace: its namespace, `default` when left out; nobody creates it.
-        requests: what is asked for, 1 to 32 requests with names that differ.
+        requests: what is asked for, a list of 1 to 32 requests with names that differ.
         match: the attribute that all devices must share; by default they need not share any.
         labels: labels of the object.
 
@@ -85,21 +117,7 @@ class ResourceClaim(_Claim):
     Source: https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
     """
 
-    def to_dict(
-        self, *, kubernetes_version: str, instance_type: str | None = None
-    ) -> dict[str, Any]:
-        """The manifest of the ResourceClaim.
-
-        Args:
-            kubernetes_version: minor of the cluster, "1.34" or later.
-            instance_type: type of the nodes; needed for open EFA counts and for DEVICE_GROUP. By
-                default nothing is checked against a type.
-
-        Raises:
-            EksDevicesError: with every fault of the claim on this cluster and type.
-        """
-        spec = _spec(self.asked, kubernetes_version, instance_type)
-        return _manifest("ResourceClaim", self, spec)
+    _kind: ClassVar[str] = "ResourceClaim"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +127,7 @@ class ResourceClaimTemplate(_Claim):
     Args:
         name: name of the object, a DNS name.
         namespace: its namespace, `default` when left out; nobody creates it.
-        requests: what is asked for, 1 to 32 requests with names that differ.
+        requests: what is asked for, a list of 1 to 32 requests with names that differ.
         match: the attribute that all devices must share; by default they need not share any.
         labels: labels of the template.
         claim_labels: labels of the claims made from it, for queues that look for theirs there.
@@ -120,56 +138,37 @@ class ResourceClaimTemplate(_Claim):
     Source: https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
     """
 
+    _kind: ClassVar[str] = "ResourceClaimTemplate"
+
     claim_labels: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Copy sequences and mappings, and raise EksDevicesError with every fault."""
-        object.__setattr__(self, "claim_labels", copied(self.claim_labels))
+        """Copy lists and mappings, and raise EksDevicesError with every fault."""
+        object.__setattr__(self, "claim_labels", copied_mapping(self.claim_labels))
         _Claim.__post_init__(self)
 
     def _more_faults(self) -> Iterator[Finding]:
         yield from labels(self.claim_labels, f"{self.path}.claim_labels")
 
-    def to_dict(
-        self, *, kubernetes_version: str, instance_type: str | None = None
-    ) -> dict[str, Any]:
-        """The manifest of the ResourceClaimTemplate.
-
-        Args:
-            kubernetes_version: minor of the cluster, "1.34" or later.
-            instance_type: type of the nodes; needed for open EFA counts and for DEVICE_GROUP. By
-                default nothing is checked against a type.
-
-        Raises:
-            EksDevicesError: with every fault of the claim on this cluster and type.
-        """
-        spec: dict[str, Any] = {"spec": _spec(self.asked, kubernetes_version, instance_type)}
+    def _spec(self, devices: dict[str, Any]) -> dict[str, Any]:
+        spec: dict[str, Any] = {"spec": {"devices": devices}}
         if self.claim_labels:
             spec["metadata"] = {"labels": dict(self.claim_labels)}
-        return _manifest("ResourceClaimTemplate", self, spec)
+        return spec
 
 
-def _manifest(kind: str, claim: _Claim, spec: dict[str, Any]) -> dict[str, Any]:
-    metadata: dict[str, Any] = {"name": claim.name, "namespace": claim.namespace}
-    if claim.labels:
-        metadata["labels"] = dict(claim.labels)
-    return {"apiVersion": RESOURCE_API, "kind": kind, "metadata": metadata, "spec": spec}
-
-
-def _spec(asked: Asked, kubernetes_version: str, instance_type: str | None) -> dict[str, Any]:
-    counts = settled_counts(
-        asked, kubernetes_version=kubernetes_version, instance_type=instance_type
-    )
+def _devices(asked: Asked, counts: Sequence[int], instance_type: str | None) -> dict[str, Any]:
     pairs = zip(asked.requests, counts, strict=True)
-    devices: dict[str, Any] = {"requests": [one.to_dict(count=count) for one, count in pairs]}
+    requests = [one.to_dict(count=count, instance_type=instance_type) for one, count in pairs]
+    devices: dict[str, Any] = {"requests": requests}
     if asked.match is not None and sum(counts) > 1:
         devices["constraints"] = [_constraint(asked, asked.match)]
     configs = [config for one in asked.requests for config in one.configs()]
     if configs:
         devices["config"] = configs
-    return {"devices": devices}
+    return devices
 
 
 def _constraint(asked: Asked, match: MatchAttribute) -> dict[str, Any]:
-    attribute = match.attribute_for(asked.total(RequestKind.NEURON))
+    attribute = match.attribute_for(count_of(asked, RequestKind.NEURON))
     return {"requests": [one.name for one in asked.requests], "matchAttribute": attribute}

@@ -5,20 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import gcd
 
-from eks_devices.findings import Finding, fault
-from eks_devices.instance_types import AcceleratedInstanceType
-from eks_devices.network import efa_counts
-from eks_devices.published import (
-    PcieRoot,
-    device_group_sizes,
-    efa_per_device_group,
-    gpu_efa_roots,
-    pcie_roots,
-)
-
-from .asked import Asked
+from ..findings import Finding, fault, shown
+from ..instance_types import AcceleratedInstanceType
+from ..network import default_efa_count
+from ..published import PcieRoot, efa_per_device_group, gpu_efa_roots, pcie_roots
+from .asked import Asked, asks_for, count_of, group_size, open_path, request_path
 from .hardware import most_devices
 from .kinds import RequestKind
+from .partitions import partition_gpus
 from .syntax import DRA_PAGE
 
 _EFA_PAGE = "https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html"
@@ -27,21 +21,21 @@ _GROUPS_PAGE = "https://github.com/aws-neuron/connected-device-maps-over-efa-for
 
 def placement_faults(asked: Asked, instance: AcceleratedInstanceType) -> Iterator[Finding]:
     """Faults of a match that no node of the type could satisfy."""
-    if asked.match is not None and asked.match.is_device_group:
-        yield from _group_faults(asked, instance)
+    size = group_size(asked)
+    if size is not None:
+        yield from _group_faults(asked, instance, size)
     if asked.match is not None and asked.match.is_pcie_root:
         yield from _root_faults(asked, instance)
 
 
-def _group_faults(asked: Asked, instance: AcceleratedInstanceType) -> Iterator[Finding]:
-    if not most_devices(instance, RequestKind.NEURON):
+def _group_faults(asked: Asked, instance: AcceleratedInstanceType, size: int) -> Iterator[Finding]:
+    if any(not most_devices(instance, one.kind) for one in asked.requests):
         return
-    if not device_group_sizes(instance.name):
+    most = efa_per_device_group(instance.name, size)
+    if most is None:
         yield _no_groups(asked, instance)
-        return
-    most = efa_per_device_group(instance.name, asked.total(RequestKind.NEURON)) or 0
-    if asked.total(RequestKind.EFA) > most:
-        yield _too_many_efas(asked, instance, most)
+    elif count_of(asked, RequestKind.EFA) > most:
+        yield _too_many_efas(asked, instance, size, most)
 
 
 def _no_groups(asked: Asked, instance: AcceleratedInstanceType) -> Finding:
@@ -57,13 +51,14 @@ def _no_groups(asked: Asked, instance: AcceleratedInstanceType) -> Finding:
     )
 
 
-def _too_many_efas(asked: Asked, instance: AcceleratedInstanceType, most: int) -> Finding:
-    devices = asked.total(RequestKind.NEURON)
+def _too_many_efas(
+    asked: Asked, instance: AcceleratedInstanceType, size: int, most: int
+) -> Finding:
     return fault(
         "TooManyEfasForGroup",
-        f"{asked.path_of(RequestKind.EFA)}.count",
-        f"a group of {devices} Neuron devices on {instance.name} has fewer EFAs",
-        got=asked.total(RequestKind.EFA),
+        f"{request_path(asked, RequestKind.EFA)}.count",
+        f"a group of {size} Neuron devices on {instance.name} has fewer EFAs",
+        got=count_of(asked, RequestKind.EFA),
         allowed=f"at most {most}",
         fix=f"ask for {most}, or leave the EFA count open",
         source=_GROUPS_PAGE,
@@ -72,17 +67,17 @@ def _too_many_efas(asked: Asked, instance: AcceleratedInstanceType, most: int) -
 
 def _root_faults(asked: Asked, instance: AcceleratedInstanceType) -> Iterator[Finding]:
     roots = pcie_roots(instance.name)
-    wants_efa = asked.has(RequestKind.EFA)
+    wants_efa = asks_for(asked, RequestKind.EFA)
     if roots is None or (wants_efa and not most_devices(instance, RequestKind.EFA)):
         return
-    gpus = asked.total(RequestKind.GPU) + asked.has(RequestKind.MIG)
-    efas = asked.total(RequestKind.EFA) or int(wants_efa)
+    gpus = count_of(asked, RequestKind.GPU) + partition_gpus(asked, instance.name)
+    efas = count_of(asked, RequestKind.EFA) or int(wants_efa)
     if any(root.gpus >= gpus and root.efas >= efas for root in roots):
         return
     if gpus and efas and not gpu_efa_roots(instance.name):
         yield _not_shared(asked, instance)
     else:
-        yield _too_small(asked, instance, roots, f"{gpus} GPU and {efas} EFA")
+        yield _too_small(asked, instance, roots, f"{shown(gpus)} GPU and {shown(efas)} EFA")
 
 
 def _not_shared(asked: Asked, instance: AcceleratedInstanceType) -> Finding:
@@ -123,20 +118,27 @@ def claims_per_root(name: str) -> str:
 def open_efa_count(asked: Asked, instance: AcceleratedInstanceType) -> int | Finding:
     """The EFA count that a claim leaves open, or the fault that keeps it from being filled."""
     if asked.match is None:
-        return efa_counts(instance)
-    if asked.match.is_device_group:
-        return efa_per_device_group(instance.name, asked.total(RequestKind.NEURON)) or 0
+        return default_efa_count(instance)
+    size = group_size(asked)
+    if size is not None:
+        return _of_group(asked, instance, size)
     if asked.match.is_pcie_root:
         return _share(asked, instance)
     return _needed(asked, "what EFAs match by an attribute of your own is not known")
 
 
+def _of_group(asked: Asked, instance: AcceleratedInstanceType, size: int) -> int | Finding:
+    if count_of(asked, RequestKind.NEURON) != size:
+        return _needed(asked, f"the claim asks for a part of a group of {size} Neuron devices")
+    return efa_per_device_group(instance.name, size) or 0
+
+
 def _share(asked: Asked, instance: AcceleratedInstanceType) -> int | Finding:
     roots = gpu_efa_roots(instance.name)
-    gpus = asked.total(RequestKind.GPU)
+    gpus = count_of(asked, RequestKind.GPU)
     if roots is None:
         return _needed(asked, f"which devices of {instance.name} share a PCIe root is not known")
-    if not gpus or asked.has(RequestKind.MIG):
+    if not gpus or asks_for(asked, RequestKind.MIG):
         return _needed(asked, "the fair share of a PCIe root's EFAs counts by whole GPUs")
     have, efas = next(root for root in roots if root[0] >= gpus)
     share, rest = divmod(efas * gpus, have)
@@ -148,10 +150,10 @@ def _not_whole(asked: Asked, instance: AcceleratedInstanceType, have: int, efas:
     sets = "pairs" if step == 2 else f"sets of {step}"  # noqa: PLR2004  (a pair is two)
     return fault(
         "EfaShareNotWhole",
-        asked.open_path,
+        open_path(asked),
         f"{have} GPUs of {instance.name} share a PCIe root with {efas} EFA, so the fair share of "
-        "these GPUs is no whole number",
-        got=f"{asked.total(RequestKind.GPU)} GPU",
+        "these GPUs is not a whole number",
+        got=f"{count_of(asked, RequestKind.GPU)} GPU",
         allowed=f"GPUs in {sets}",
         fix=f"ask for {sets} of GPUs, DeviceRequest.gpu({step}), or write the EFA count",
         source=_EFA_PAGE,
@@ -161,7 +163,7 @@ def _not_whole(asked: Asked, instance: AcceleratedInstanceType, have: int, efas:
 def _needed(asked: Asked, message: str) -> Finding:
     return fault(
         "EfaCountNeeded",
-        asked.open_path,
+        open_path(asked),
         message,
         got="an open count",
         allowed="a number",

@@ -15,7 +15,7 @@ from .plans import DevicePlan
 from .vocabulary import DeviceType, OperatingSystem
 
 
-def host_settings(
+def bottlerocket_settings(
     system: OperatingSystem, devices: tuple[DevicePlan, ...], max_pods: int | None
 ) -> FrozenDict[str, str | int | bool]:
     """Bottlerocket's settings by dotted name; AL2023 has none."""

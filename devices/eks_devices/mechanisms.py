@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ._data import read_toml
+from .ami_releases import release_settles
 from .findings import Finding, fault, warning
 from .kubernetes import KubernetesMinor
+from .sharing import SHARING_FEATURES
 from .spec import NodegroupSpec
 from .support import Support, find_support
-from .vocabulary import Compute, DeviceType, Mechanism, OperatingSystem
+from .vocabulary import Compute, DeviceType, Feature, Mechanism, OperatingSystem
 
 _GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/device-management.html"
 _ALIGNED = "claims align two device types only when both are claims"
@@ -50,23 +52,23 @@ def choose(
     """
     named = named_mechanism(spec, device)
     if named is not None:
-        return Choice(named, f"named: {named}", automatic=False)
+        return Choice(named, "named by the node group", automatic=False)
     if device is DeviceType.COMPUTE_DOMAIN:
-        return Choice(Mechanism.DRA, "ComputeDomains exist under DRA only", automatic=True)
+        return Choice(Mechanism.DRA, "ComputeDomains exist under DRA only", automatic=False)
     if device is DeviceType.EFA and accelerator is not None:
-        reason = f"follows the accelerator ({accelerator.mechanism}): {_ALIGNED}"
+        reason = f"follows the accelerator, because {_ALIGNED}"
         return Choice(accelerator.mechanism, reason, automatic=True)
     return _automatic(spec, device, family, version)
 
 
 def _automatic(spec: NodegroupSpec, device: DeviceType, family: str, version: str) -> Choice:
-    support = support_of(spec, device, Mechanism.DRA, family, version)
+    support = _support(spec, device, Mechanism.DRA, family, version)
     if not support.automatic:
-        return Choice(Mechanism.DEVICE_PLUGIN, f"automatic: {support.why_not}", automatic=True)
+        return Choice(Mechanism.DEVICE_PLUGIN, support.why_not, automatic=True)
     for row in declared_against_dra(spec, device):
-        reason = f"automatic: {row['option']} is declared, and {row['reason']}"
+        reason = f"{row['option']} is declared, and {row['reason']}"
         return Choice(Mechanism.DEVICE_PLUGIN, reason, automatic=True)
-    return Choice(Mechanism.DRA, f"automatic: {support.message}", automatic=True)
+    return Choice(Mechanism.DRA, support.message, automatic=True)
 
 
 @functools.cache
@@ -81,12 +83,25 @@ def declared_against_dra(spec: NodegroupSpec, device: DeviceType) -> Iterator[di
             yield row
 
 
-def support_of(
-    spec: NodegroupSpec, device: DeviceType, mechanism: Mechanism, family: str, version: str
+def _support(
+    spec: NodegroupSpec,
+    device: DeviceType,
+    mechanism: Mechanism,
+    family: str,
+    version: str,
+    *,
+    system: OperatingSystem | None = None,
+    feature: Feature | None = None,
 ) -> Support:
     """What the sources say of a device and mechanism on the nodes of a group."""
     return find_support(
-        device, mechanism, Compute.MANAGED, spec.operating_system, family=family, version=version
+        device,
+        mechanism,
+        Compute.MANAGED,
+        system or spec.operating_system,
+        family=family,
+        version=version,
+        feature=feature,
     )
 
 
@@ -94,44 +109,46 @@ def choice_findings(
     spec: NodegroupSpec, device: DeviceType, choice: Choice, family: str, version: str
 ) -> Iterator[Finding]:
     """Faults and warnings of a mechanism for a device type of a group."""
-    support = support_of(spec, device, choice.mechanism, family, version)
-    yield from _judged(spec, support, support.option or _field(device), choice)
+
+    def ask(mechanism: Mechanism = choice.mechanism, **other: Any) -> Support:
+        return _support(spec, device, mechanism, family, version, **other)
+
+    support = ask()
+    if support.option == "operating_system":
+        allowed = [str(one) for one in OperatingSystem if ask(system=one).allowed]
+        yield from _judged(spec, support, support.option, str(spec.operating_system), allowed)
+    else:
+        allowed = [f"Mechanism.{one.name}" for one in Mechanism if ask(one).allowed]
+        yield from _judged(spec, support, _option(device), str(choice.mechanism), allowed)
     if device is DeviceType.GPU and spec.gpu_sharing is not None:
-        sharing = find_support(
-            device,
-            choice.mechanism,
-            Compute.MANAGED,
-            spec.operating_system,
-            family=family,
-            version=version,
-            feature=spec.gpu_sharing.feature,
-        )
-        yield from _judged(spec, sharing, "gpu_sharing", choice)
-    if choice.mechanism is Mechanism.DRA and not choice.automatic:
+        feature = spec.gpu_sharing.feature
+        allowed = [str(one) for one in SHARING_FEATURES if ask(feature=one).allowed]
+        yield from _judged(spec, ask(feature=feature), "gpu_sharing", str(feature), allowed)
+    if choice.mechanism is Mechanism.DRA and named_mechanism(spec, device) is not None:
         for row in declared_against_dra(spec, device):
-            yield _against(row, f"{spec.path}.{row['option']}")
+            if row["when_named"] != "none":
+                yield _against(row, f"{spec.path}.{row['option']}")
 
 
-def _field(device: DeviceType) -> str:
+def _option(device: DeviceType) -> str:
     return "compute_domains" if device is DeviceType.COMPUTE_DOMAIN else "mechanism"
 
 
 def _judged(
-    spec: NodegroupSpec, support: Support, option: str, choice: Choice
+    spec: NodegroupSpec, support: Support, option: str, got: str, allowed: list[str]
 ) -> Iterator[Finding]:
     path = f"{spec.path}.{option}"
     if not support.allowed:
-        allowed = "what device_support answers with yes, limited or unproven"
         yield fault(
             support.code,
             path,
             support.message,
-            got=str(getattr(spec, support.option) if support.option else choice.mechanism),
-            allowed=allowed,
+            got=got,
+            allowed=", ".join(allowed) or "nothing here; see the fix",
             fix=support.fix,
             source=support.source,
         )
-    elif support.warn:
+    elif support.warn and not release_settles(spec, support):
         yield warning(support.code, path, support.message, fix=support.fix, source=support.source)
 
 

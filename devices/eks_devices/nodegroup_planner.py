@@ -3,41 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .capacity import Capacity
+from ._frozen import FrozenDict
 from .checks import missing_option, type_faults
-from .choice import Choice, choose, unnamed_faults
 from .drawing import draw_nodegroup, efa_count
 from .findings import EksDevicesError, Finding, Severity, fault
 from .group_findings import group_findings
 from .instance_checks import instance_faults
 from .instance_types import AcceleratedInstanceType, lookup
 from .kubernetes import KubernetesMinor, find_minor, minors, newest_minor
-from .network import efa_counts
+from .mechanisms import Choice, choose, unnamed_faults
+from .network import default_efa_count
 from .plans import NodegroupPlan
 from .spec import NodegroupSpec
 from .typecheck import wrong_type
-from .vocabulary import DeviceType, Mechanism, OperatingSystem
+from .vocabulary import DeviceType, Mechanism
 
-_FIELD = re.compile(r"[a-z_]+")
-# What stands in for a value that is at fault, so that the other rules can still be asked.
-_HARMLESS: dict[str, Any] = {
-    "operating_system": OperatingSystem.AL2023,
-    "capacity": Capacity.on_demand(),
-    "mechanism": Mechanism.DEVICE_PLUGIN,
-    "min_size": 1,
-    "desired_size": None,
-    "max_size": 1,
-    "labels": {},
-    "external": (),
-    **dict.fromkeys(("autoscaled", "high_ip_bandwidth", "shared_devices"), False),
-    **dict.fromkeys(("preemption", "neuron_cores"), False),
-    **dict.fromkeys(("efa", "compute_domains", "gpu_sharing", "logical_neuron_cores")),
-    **dict.fromkeys(("taints", "max_pods", "release_version", "subnet_count", "scope")),
-}
+# Stands in, option by option, for what is at fault, so that the other rules can still be asked.
+_PLAIN = NodegroupSpec(name="", instance_type="", max_size=1, mechanism=Mechanism.DEVICE_PLUGIN)
+_KEPT = ("name", "instance_type", "unknown_options")
 
 
 def plan_nodegroup(nodegroup: NodegroupSpec, *, kubernetes_version: str) -> NodegroupPlan:
@@ -94,18 +80,13 @@ class _Judgement:
 
     def _take(self, faults: Iterable[Finding]) -> None:
         """Keep faults of fields that had none yet, and replace what is at fault."""
-        known = {self._field(one) for one in self.faults}
-        new = [one for one in dict.fromkeys(faults) if self._field(one) not in known]
-        if not new:
-            return
+        known = {self.spec.option_at(one.path) for one in self.faults} - {"mechanism"}
+        told = dict.fromkeys(one for one in faults if self.spec.option_at(one.path) not in known)
+        new = [one for one in told if one not in self.faults]
         self.faults += new
-        fields = {self._field(one) for one in new}
-        harmless = {name: _HARMLESS[name] for name in fields if name in _HARMLESS}
-        self.spec = dataclasses.replace(self.spec, **harmless)
-
-    def _field(self, finding: Finding) -> str:
-        match = _FIELD.match(finding.path, len(self.spec.path) + 1)
-        return match.group() if match else ""
+        options = {self.spec.option_at(one.path) for one in new} - {*_KEPT}
+        plain = {name: _plain(self.spec, name) for name in options if hasattr(_PLAIN, name)}
+        self.spec = dataclasses.replace(self.spec, **plain) if plain else self.spec
 
     def plan(self, minor: KubernetesMinor) -> NodegroupPlan | tuple[Finding, ...]:
         """The plan on a minor, or all faults: those found so far and those that depend on it."""
@@ -124,6 +105,18 @@ class _Judgement:
         return draw_nodegroup(
             self.spec, instance, minor.version, counts=counts, choices=choices, findings=findings
         )
+
+
+def _plain(spec: NodegroupSpec, name: str) -> Any:
+    """What stands in for an option; of a mapping, what is right about it stays."""
+    if name != "mechanism" or not isinstance(spec.mechanism, FrozenDict):
+        return getattr(_PLAIN, name)
+    right = {
+        device: mechanism if isinstance(mechanism, Mechanism) else Mechanism.DEVICE_PLUGIN
+        for device, mechanism in spec.mechanism.items()
+        if isinstance(device, DeviceType) and device is not DeviceType.COMPUTE_DOMAIN
+    }
+    return FrozenDict(right)
 
 
 def _instance(spec: NodegroupSpec) -> AcceleratedInstanceType | Finding:
@@ -158,7 +151,7 @@ def _device_faults(
             f"{instance.name} has no accelerator that a "
             "manager serves, and its EFA is off: there is nothing to hand out",
             got=spec.efa,
-            allowed=f"True, or 1 to {efa_counts(instance)}",
+            allowed=f"True, or 1 to {default_efa_count(instance)}",
             fix="pass efa=True, or use a plain node group",
         )
     named = spec.mechanism if isinstance(spec.mechanism, dict) else {}

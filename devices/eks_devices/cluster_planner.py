@@ -7,15 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ._frozen import FrozenDict
-from .findings import EksDevicesError, Finding, fault
-from .kubernetes import KubernetesMinor, find_minor, support_findings
+from .findings import EksDevicesError, Finding, fault, warning
+from .kubernetes import KubernetesMinor, dra_faults, find_minor, support_findings
 from .names import DEFAULT_OWNER, EXTERNAL_OWNER, HOST_OWNER
-from .planner import judge_nodegroup, nodegroup_faults
+from .nodegroup_planner import judge_nodegroup, nodegroup_faults
 from .plans import ClusterPlan, DevicePlan, DriverPlan, NodegroupPlan
 from .spec import NodegroupSpec
-from .support import find_support
 from .typecheck import member, path_step, wrong_type
-from .vocabulary import Compute, DeviceType, Mechanism, OperatingSystem
+from .vocabulary import DeviceType, Mechanism
 
 Keep = Mapping[DeviceType, Sequence[Mechanism]]
 _NOT_INSTALLED = (EXTERNAL_OWNER, HOST_OWNER)
@@ -42,7 +41,7 @@ def plan_cluster(
     specs, faults = _listed(nodegroups)
     kept = _copied(keep)
     minor = find_minor(kubernetes_version, "kubernetes_version")
-    faults += [*_name_faults(specs), *_keep_faults(kept, minor)]
+    faults += [*_name_faults(spec.name for spec in specs), *_keep_faults(kept, minor)]
     if isinstance(minor, Finding):
         groups = [one for spec in specs for one in nodegroup_faults(spec)]
         raise EksDevicesError([minor, *faults, *groups])
@@ -61,11 +60,13 @@ def join_plans(
 ) -> ClusterPlan:
     """The plan of a cluster from the plans of its groups; raises the faults given and found."""
     found = list(faults)
-    found += [] if found else _scope_faults(plans, keep or {})
+    if not found:
+        found += [*_name_faults(plan.name for plan in plans), *_scope_faults(plans, keep or {})]
     if found:
         raise EksDevicesError(found)
     findings = [*support_findings(minor, "kubernetes_version")]
     findings += [finding for plan in plans for finding in plan.findings]
+    findings += _reservation_findings(plans)
     return ClusterPlan(
         kubernetes_version=minor.version,
         nodegroups=plans,
@@ -87,9 +88,8 @@ def _listed(nodegroups: object) -> tuple[list[NodegroupSpec], list[Finding]]:
     return [one for one in listed if isinstance(one, NodegroupSpec)], faults
 
 
-def _name_faults(specs: list[NodegroupSpec]) -> Iterator[Finding]:
-    names = Counter(path_step(spec.name) for spec in specs)
-    for name, times in names.items():
+def _name_faults(names: Iterable[object]) -> Iterator[Finding]:
+    for name, times in Counter(map(path_step, names)).items():
         if times > 1:
             yield fault(
                 "RepeatedName",
@@ -99,6 +99,11 @@ def _name_faults(specs: list[NodegroupSpec]) -> Iterator[Finding]:
                 allowed="each name once in a cluster",
                 fix="rename all but one",
             )
+
+
+def keep_faults(keep: object, minor: KubernetesMinor) -> list[Finding]:
+    """Every fault of what an installation is asked to keep."""
+    return list(_keep_faults(_copied(keep), minor))
 
 
 def _copied(keep: Any) -> Any:
@@ -137,29 +142,25 @@ def _keep_faults(keep: object, minor: KubernetesMinor | Finding) -> Iterator[Fin
                     allowed="Mechanism.DRA",
                     fix="keep Mechanism.DRA",
                 )
-        if any(one is Mechanism.DRA for one in mechanisms):
-            yield from _kept_dra_faults(minor, path)
+        uses_dra = any(one is Mechanism.DRA for one in mechanisms)
+        if uses_dra and isinstance(minor, KubernetesMinor):
+            yield from dra_faults(minor, path)
 
 
-def _kept_dra_faults(minor: KubernetesMinor | Finding, path: str) -> Iterator[Finding]:
-    if isinstance(minor, KubernetesMinor) and not minor.serves_dra:
-        support = find_support(
-            DeviceType.GPU,
-            Mechanism.DRA,
-            Compute.MANAGED,
-            OperatingSystem.AL2023,
-            family="",
-            version=minor.version,
-        )
-        yield fault(
-            support.code,
-            path,
-            support.message,
-            got=str(Mechanism.DRA),
-            allowed="Mechanism.DEVICE_PLUGIN",
-            fix=support.fix,
-            source=support.source,
-        )
+def _reservation_findings(plans: tuple[NodegroupPlan, ...]) -> Iterator[Finding]:
+    """A reservation that two groups share has room for one of them, or for part of each."""
+    users: dict[str, list[str]] = {}
+    for plan in plans:
+        if plan.capacity.is_reserved:
+            users.setdefault(plan.capacity.name, []).append(plan.name)
+    for name, groups in users.items():
+        if len(groups) > 1:
+            yield warning(
+                "SharedReservation",
+                f"nodegroups.{groups[-1]}.capacity",
+                f"groups {', '.join(groups)} all draw on {name}, and their sizes add up",
+                fix="give each group a reservation of its own, or keep the sum within it",
+            )
 
 
 def _scope_faults(plans: tuple[NodegroupPlan, ...], keep: Keep) -> list[Finding]:

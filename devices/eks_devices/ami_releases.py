@@ -1,0 +1,173 @@
+"""Rules of a pinned AMI release: its form, its age, and what its nodes lack."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from ._data import read_toml
+from .findings import Finding, fault, warning
+from .instance_types import AcceleratedInstanceType
+from .kubernetes import floors
+from .spec import NodegroupSpec
+from .support import Support
+from .typecheck import is_token, wrong_type
+from .vocabulary import DeviceType, Mechanism, OperatingSystem
+
+_AL2023 = re.compile(r"(1\.[0-9]{2})\.([0-9]{1,2})-([0-9]{8})", re.ASCII)
+# A commit that reads as a date is a release of AL2023, pinned on the wrong system.
+_BOTTLEROCKET = re.compile(
+    r"([0-9]{1,2})\.([0-9]{1,3})\.([0-9]{1,3})-(?!20[0-9]{6})[0-9a-f]{8}", re.ASCII
+)
+_FORMS = {
+    OperatingSystem.AL2023: (_AL2023, "a release such as 1.34.2-20261023"),
+    OperatingSystem.BOTTLEROCKET: (_BOTTLEROCKET, "a release such as 1.66.0-0a1b2c3d"),
+}
+_RELEASES = "https://github.com/awslabs/amazon-eks-ami/releases"
+
+
+def release_findings(
+    spec: NodegroupSpec,
+    instance: AcceleratedInstanceType,
+    version: str,
+    mechanisms: dict[DeviceType, Mechanism],
+) -> Iterator[Finding]:
+    """Faults and warnings of a pinned AMI release."""
+    path = f"{spec.path}.release_version"
+    match = _match(spec)
+    if match is None:
+        yield from _unpinned_findings(spec)
+        return
+    if spec.operating_system is OperatingSystem.AL2023:
+        yield from _al2023_faults(match, path, version, mechanisms)
+        yield from _dated_findings(match.group(3), path, instance, version)
+    else:
+        yield from _bottlerocket_faults(spec, match, mechanisms)
+
+
+def _match(spec: NodegroupSpec) -> re.Match[str] | None:
+    pattern, _ = _FORMS[spec.operating_system]
+    return pattern.fullmatch(spec.release_version) if spec.release_version else None
+
+
+def release_form_faults(spec: NodegroupSpec) -> Iterator[Finding]:
+    """The fault of a pinned AMI release that has no form, or another system's form."""
+    value, path = spec.release_version, f"{spec.path}.release_version"
+    fix = "copy the release version from the AMI's release notes, or leave it out"
+    if value is not None and (not isinstance(value, str) or is_token(value)):
+        allowed = " or ".join(example for _, example in _FORMS.values())
+        yield wrong_type(path, value, allowed, fix)
+    elif value is not None and spec.operating_system in _FORMS and not _match(spec):
+        message = "this is not the form of an AMI release version of this operating system"
+        yield fault(
+            "MalformedReleaseVersion",
+            path,
+            message,
+            got=value,
+            fix=fix,
+            allowed=_FORMS[spec.operating_system][1],
+            source=_RELEASES,
+        )
+
+
+def _al2023_faults(
+    match: re.Match[str], path: str, version: str, mechanisms: dict[DeviceType, Mechanism]
+) -> Iterator[Finding]:
+    minor, patch = match.group(1), int(match.group(2))
+    floor = floors()["dra-node"]
+    uses_dra = Mechanism.DRA in mechanisms.values()
+    if minor != version:
+        message = f"the release is for Kubernetes {minor}, the group for {version}"
+        yield fault(
+            "ReleaseOfOtherMinor",
+            path,
+            message,
+            got=match.group(),
+            allowed=f"a release that begins with {version}.",
+            source=_RELEASES,
+            fix="pin a release of the group's own minor",
+        )
+    elif uses_dra and patch < floor.patches[minor]:
+        message = f"DRA needs nodes of {minor}.{floor.patches[minor]} or later: {floor.why}"
+        yield fault(
+            "NodePatchBelowFloor",
+            path,
+            message,
+            got=match.group(),
+            allowed=f"{minor}.{floor.patches[minor]} or later",
+            source=floor.source,
+            fix="pin a newer release, or leave release_version out for the newest",
+        )
+
+
+def _dated_findings(
+    date: str, path: str, instance: AcceleratedInstanceType, version: str
+) -> Iterator[Finding]:
+    for row in read_toml("amis.toml")["floor"]:
+        if instance.family in row.get("families", ()) and date < row["release"]:
+            yield fault(
+                "ReleaseTooOld",
+                path,
+                row["message"],
+                got=date,
+                source=row["source"],
+                allowed=f"{row['release']} or later",
+                fix="pin a newer release",
+            )
+    for row in read_toml("amis.toml")["avoid"]:
+        if date == row["release"] and version in row["minors"]:
+            yield warning(
+                "ReleaseToAvoid", path, row["message"], fix=row["fix"], source=row["source"]
+            )
+
+
+def _bottlerocket_faults(
+    spec: NodegroupSpec, match: re.Match[str], mechanisms: dict[DeviceType, Mechanism]
+) -> Iterator[Finding]:
+    for row in _bottlerocket_floors():
+        named = mechanisms.get(DeviceType(row["device"])) == row["mechanism"]
+        used = named or (row["device"] in mechanisms and _is_foreign(spec, row))
+        if used and _numbers(match) < _parts(row["release"]):
+            yield fault(
+                "ReleaseTooOld",
+                f"{spec.path}.release_version",
+                row["message"],
+                got=match.group(),
+                allowed=f"{row['release']} or later",
+                fix="pin a newer release",
+                source=row["source"],
+            )
+
+
+def _unpinned_findings(spec: NodegroupSpec) -> Iterator[Finding]:
+    if spec.operating_system is not OperatingSystem.BOTTLEROCKET:
+        return
+    for row in _bottlerocket_floors():
+        if _is_foreign(spec, row):
+            path, fix = f"{spec.path}.release_version", f"pin {row['release']} or later"
+            yield warning("ReleaseFloor", path, row["message"], fix=fix, source=row["source"])
+
+
+def _bottlerocket_floors() -> Iterator[dict[str, Any]]:
+    rows = read_toml("amis.toml")["floor"]
+    return (row for row in rows if row["operating_system"] == OperatingSystem.BOTTLEROCKET)
+
+
+def _is_foreign(spec: NodegroupSpec, row: dict[str, Any]) -> bool:
+    return row.get("external", False) and row["device"] in spec.external
+
+
+def release_settles(spec: NodegroupSpec, support: Support) -> bool:
+    """Whether a pinned release has what a rule warns about, by a floor that names the rule."""
+    match = _match(spec) if spec.operating_system in _FORMS else None
+    rows = [row for row in read_toml("amis.toml")["floor"] if row.get("rule") == support.rule]
+    return match is not None and any(_numbers(match) >= _parts(row["release"]) for row in rows)
+
+
+def _numbers(match: re.Match[str]) -> tuple[int, ...]:
+    return tuple(int(part) for part in match.groups())
+
+
+def _parts(release: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in release.split("."))

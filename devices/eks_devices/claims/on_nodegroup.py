@@ -1,0 +1,106 @@
+"""Claims for the nodes of a planned group: whether its devices are claimed there at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from ..findings import EksDevicesError, Finding, fault, raise_faults
+from ..names import EFA_CLASS
+from ..plans import DevicePlan, NodegroupPlan
+from ..vocabulary import DeviceType, Mechanism
+from .compute_domain import ComputeDomain
+from .kinds import RequestKind
+from .requests import DeviceRequest
+from .syntax import DRA_PAGE
+from .templates import ResourceClaim, ResourceClaimTemplate
+
+Claim = ResourceClaim | ResourceClaimTemplate | ComputeDomain
+
+
+def claim_manifest(claim: Claim, plan: NodegroupPlan) -> dict[str, Any]:
+    """The manifest of a claim that Pods on the nodes of a group can use.
+
+    Raises:
+        EksDevicesError: Every fault of the claim on the group: `ClaimNeedsDra` for devices that
+            the group lacks or hands out by a device plugin, `TooManyDevices` for more EFAs than
+            its nodes have, and the faults of the claim on the instance type.
+    """
+    faults = list(_mechanism_faults(claim, plan))
+    fitted = claim if isinstance(claim, ComputeDomain) else _fitted(claim, plan)
+    try:
+        manifest = fitted.to_dict(
+            kubernetes_version=plan.kubernetes_version, instance_type=plan.instance_type
+        )
+    except EksDevicesError as error:
+        raise EksDevicesError([*faults, *error.faults]) from None
+    raise_faults([*faults, *_efa_faults(claim.path, manifest, plan)])
+    return manifest
+
+
+def _device(plan: NodegroupPlan, device_type: DeviceType) -> DevicePlan | None:
+    return next((one for one in plan.devices if one.device_type is device_type), None)
+
+
+def _mechanism_faults(claim: Claim, plan: NodegroupPlan) -> Iterator[Finding]:
+    if isinstance(claim, ComputeDomain):
+        wanted = {DeviceType.COMPUTE_DOMAIN: claim.path}
+    else:
+        requests = enumerate(claim.requests)
+        paths = {one.kind.device_type: f"{claim.path}.requests[{i}]" for i, one in requests}
+        wanted = dict(sorted(paths.items()))
+    for device_type, path in wanted.items():
+        device = _device(plan, device_type)
+        if device is None or device.mechanism is not Mechanism.DRA:
+            yield _needs_dra(path, device_type, device, plan)
+
+
+def _needs_dra(
+    path: str, device_type: DeviceType, device: DevicePlan | None, plan: NodegroupPlan
+) -> Finding:
+    by_dra = [str(one.device_type) for one in plan.devices if one.mechanism is Mechanism.DRA]
+    how = f"hands {device_type} out by {device.mechanism}" if device else f"has no {device_type}"
+    return fault(
+        "ClaimNeedsDra",
+        path,
+        f"node group {plan.name} {how}, so a claim for it stays pending",
+        got=str(device_type),
+        allowed=", ".join(by_dra) or "nothing: no device of the group is claimed",
+        fix="use mechanism=Mechanism.DRA for the group, or ask for its extended resource instead",
+        source=DRA_PAGE,
+    )
+
+
+def _fitted(
+    claim: ResourceClaim | ResourceClaimTemplate, plan: NodegroupPlan
+) -> ResourceClaim | ResourceClaimTemplate:
+    """Without a match, an open EFA count is every EFA that the group's nodes have."""
+    efa = _device(plan, DeviceType.EFA)
+    if claim.match is not None or efa is None:
+        return claim
+    return replace(claim, requests=[_filled(one, efa.count) for one in claim.requests])
+
+
+def _filled(request: DeviceRequest, efas: int) -> DeviceRequest:
+    is_open = request.kind is RequestKind.EFA and request.count is None
+    return replace(request, count=efas) if is_open else request
+
+
+def _efa_faults(path: str, manifest: dict[str, Any], plan: NodegroupPlan) -> Iterator[Finding]:
+    spec = manifest["spec"]
+    requests = spec.get("spec", spec).get("devices", {}).get("requests", [])
+    efas = [one["exactly"] for one in requests if one["exactly"]["deviceClassName"] == EFA_CLASS]
+    asked = sum(one["count"] for one in efas)
+    device = _device(plan, DeviceType.EFA)
+    have = device.count if device else 0
+    if asked > have:
+        yield fault(
+            "TooManyDevices",
+            f"{path}.requests",
+            f"nodes of group {plan.name} have fewer EFA interfaces",
+            got=asked,
+            allowed=f"at most {have}",
+            fix="ask for fewer, or give the group more EFA interfaces",
+            source=DRA_PAGE,
+        )
