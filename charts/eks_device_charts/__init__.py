@@ -1,3 +1,23 @@
-"""Manifests of the device managers as pure functions, and the cdk8s charts that wrap them."""
+"""Manifests of the device managers as pure functions, and the cdk8s charts that wrap them.
 
-__all__: list[str] = []
+`device_manifests` needs the standard library alone. The charts need the extra `charts`, and
+loading cdk8s starts a Node process, so they are loaded when they are first asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from .manifests import ImageSource, device_manifests
+
+if TYPE_CHECKING:
+    from .charts import claims_chart, device_charts
+
+__all__ = ["ImageSource", "claims_chart", "device_charts", "device_manifests"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("claims_chart", "device_charts"):
+        return getattr(importlib.import_module(".charts", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

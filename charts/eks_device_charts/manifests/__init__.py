@@ -1,0 +1,8 @@
+"""The device managers of a cluster as plain Kubernetes objects, in the order to apply them."""
+
+from __future__ import annotations
+
+from .assembly import device_manifests
+from .images import ImageSource
+
+__all__ = ["ImageSource", "device_manifests"]

@@ -1,0 +1,106 @@
+"""The controller of ComputeDomains: one in a cluster, away from the accelerators.
+
+Source: https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/releases/tag/v0.4.1
+"""
+
+from __future__ import annotations
+
+from .compute_domain_crds import GROUP
+from .nvidia_kubelet_plugin import NAMESPACE
+from .objects import (
+    READ,
+    Object,
+    cluster_role,
+    cluster_role_binding,
+    from_field,
+    metadata,
+    off_our_nodes,
+    pod_metadata,
+    role,
+    role_binding,
+    rule,
+    service_account,
+    value,
+)
+
+_NAME = "dra-driver-nvidia-gpu-controller"
+_EDIT = (*READ, "create", "update", "patch", "delete")
+# Any user but root will do: the controller writes no file and opens no low port.
+_USER = 65532
+
+
+def controller_access() -> list[Object]:
+    """Its account and permissions; there is one replica, so it needs no leases."""
+    rules = [
+        rule(GROUP, ["computedomains"], [*READ, "update"]),
+        rule(GROUP, ["computedomains/status"], ["update"]),
+        rule("resource.k8s.io", ["resourceclaimtemplates"], [*READ, "create", "update", "delete"]),
+        # It takes the label of a domain off nodes that the domain left.
+        rule("", ["nodes"], [*READ, "update"]),
+        rule("", ["pods"], READ),
+    ]
+    own = [
+        rule("apps", ["daemonsets"], _EDIT),
+        rule(GROUP, ["computedomaincliques"], [*READ, "update"]),
+    ]
+    return [
+        service_account(_NAME, NAMESPACE),
+        cluster_role(_NAME, rules),
+        cluster_role_binding(_NAME, _NAME, _NAME, NAMESPACE),
+        role(_NAME, NAMESPACE, own),
+        role_binding(_NAME, _NAME, _NAME, NAMESPACE),
+    ]
+
+
+def controller_objects(image: str) -> list[Object]:
+    """Its Deployment.
+
+    The vendor prefers control plane nodes, which EKS has none of. An UltraServer's nodes go away
+    together, and the controller has to outlive them.
+    """
+    labels = {"app.kubernetes.io/name": _NAME}
+    pod = {
+        "serviceAccountName": _NAME,
+        # It serves the cluster and not a node.
+        "priorityClassName": "system-cluster-critical",
+        "affinity": off_our_nodes(),
+        "tolerations": [{"key": "CriticalAddonsOnly", "operator": "Exists"}],
+        "containers": [_container(image)],
+    }
+    spec = {
+        "replicas": 1,
+        # Two controllers at once would both write the status of a domain.
+        "strategy": {"type": "Recreate"},
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": pod_metadata(labels), "spec": pod},
+    }
+    meta = metadata(_NAME, NAMESPACE, **labels)
+    return [{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta, "spec": spec}]
+
+
+def _container(image: str) -> Object:
+    return {
+        "name": "compute-domain",
+        "image": image,
+        "command": ["compute-domain-controller", "-v", "4"],
+        "env": [
+            value("HTTP_ENDPOINT", ":8080"),
+            value("METRICS_PATH", "/metrics"),
+            value("LOG_VERBOSITY_CD_DAEMON", "4"),
+            from_field("POD_NAME", "metadata.name"),
+            from_field("NAMESPACE", "metadata.namespace"),
+            value("IMAGE_NAME", image),
+            value("NVIDIA_VISIBLE_DEVICES", "void"),
+            value("LEADER_ELECTION_ENABLED", "false"),
+        ],
+        # Ours: the vendor asks for nothing and restricts nothing.
+        "resources": {"requests": {"cpu": "10m", "memory": "64Mi"}},
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": _USER,
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+    }

@@ -1,0 +1,107 @@
+"""The ComputeDomain half of the NVIDIA DRA driver: kubelet plugin, classes, daemon account.
+
+Source: https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/releases/tag/v0.4.1
+"""
+
+from __future__ import annotations
+
+from eks_devices import DriverPlan
+from eks_devices.names import (
+    COMPUTE_DOMAIN_CHANNEL_CLASS,
+    COMPUTE_DOMAIN_DAEMON_CLASS,
+    COMPUTE_DOMAIN_DRIVER,
+)
+
+from .admission import own_slices_policy
+from .compute_domain_controller import controller_access
+from .compute_domain_crds import GROUP, compute_domain_crds
+from .nvidia_kubelet_plugin import NAMESPACE, UPDATES, kubelet_plugin, plugin_pod
+from .objects import (
+    READ,
+    Object,
+    cluster_role,
+    cluster_role_binding,
+    daemon_set,
+    device_class,
+    has,
+    namespace,
+    role,
+    role_binding,
+    rule,
+    service_account,
+)
+
+_NAME = "dra-driver-nvidia-gpu-compute-domain-plugin"
+# The driver makes Pods with this account, so its name is fixed.
+_DAEMON_ACCOUNT = "compute-domain-daemon-service-account"
+_DAEMON_ROLE = "compute-domain-daemon-role"
+
+
+def shared_objects(kubernetes_version: str) -> list[Object]:
+    """Namespace, CRDs, accounts, permissions, policy and DeviceClasses."""
+    del kubernetes_version  # the same on every version
+    return [
+        namespace(NAMESPACE),
+        *compute_domain_crds(),
+        *_plugin_access(),
+        *controller_access(),
+        *_daemon_access(),
+        *own_slices_policy(
+            f"resourceslices-{_NAME}",
+            account=_NAME,
+            namespace=NAMESPACE,
+            driver=COMPUTE_DOMAIN_DRIVER,
+        ),
+        # The driver writes claims of these two classes, so their names are fixed too.
+        device_class(COMPUTE_DOMAIN_DAEMON_CLASS, has(COMPUTE_DOMAIN_DRIVER, type="daemon")),
+        device_class(
+            COMPUTE_DOMAIN_CHANNEL_CLASS, has(COMPUTE_DOMAIN_DRIVER, type="channel", id=0)
+        ),
+    ]
+
+
+def _plugin_access() -> list[Object]:
+    # The vendor's role serves GPUs as well, and reads all Pods for them.
+    rules = [
+        rule(GROUP, ["computedomains"], READ),
+        rule("resource.k8s.io", ["resourceclaims"], READ),
+        rule("resource.k8s.io", ["resourceslices"], [*READ, "create", "update", "delete"]),
+        # The plugin labels the node that a domain's channel was prepared on.
+        rule("", ["nodes"], ["get", "update"]),
+    ]
+    return [
+        service_account(_NAME, NAMESPACE),
+        cluster_role(_NAME, rules),
+        cluster_role_binding(_NAME, _NAME, _NAME, NAMESPACE),
+        role(_NAME, NAMESPACE, [rule(GROUP, ["computedomaincliques"], ["get"])]),
+        role_binding(_NAME, _NAME, _NAME, NAMESPACE),
+    ]
+
+
+def _daemon_access() -> list[Object]:
+    rules = [
+        rule(GROUP, ["computedomains", "computedomains/status"], [*READ, "update", "patch"]),
+        rule(GROUP, ["computedomaincliques"], [*READ, "create", "update", "patch"]),
+        rule("", ["pods"], [*READ, "patch"]),
+    ]
+    return [
+        service_account(_DAEMON_ACCOUNT, NAMESPACE),
+        cluster_role(_DAEMON_ROLE, rules),
+        cluster_role_binding(_DAEMON_ROLE, _DAEMON_ROLE, _DAEMON_ACCOUNT, NAMESPACE),
+    ]
+
+
+def driver_objects(driver: DriverPlan, image: str) -> list[Object]:
+    """The DaemonSet of an owner; GPUs have one of their own, so either can be by plugin."""
+    container = kubelet_plugin(
+        "compute-domains",
+        image,
+        binary="compute-domain-kubelet-plugin",
+        health_port=51515,
+        metrics_port=8081,
+        liveness_period=10,
+        env=[],
+        read_only_driver=True,
+    )
+    pod = plugin_pod(_NAME, image, container)
+    return [daemon_set(driver, name=_NAME, namespace=NAMESPACE, pod=pod, strategy=UPDATES)]

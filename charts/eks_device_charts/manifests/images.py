@@ -1,0 +1,172 @@
+"""Which image each manager runs, by Region, partition, rewritten registry or override."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from eks_devices import DeviceType, DriverRelease, EksDevicesError, Mechanism, eks_registry
+from eks_devices._frozen import frozen_dict
+from eks_devices.findings import Finding, fault, raise_faults
+from eks_devices.typecheck import is_token, path_step, wrong_type
+
+ImageKey = tuple[DeviceType, Mechanism]
+
+_PAGE = "https://docs.aws.amazon.com/eks/latest/userguide/add-ons-images.html"
+# A host or folder, then folders, without a scheme; a tag, a digest or both come after that.
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*(:[0-9]+)?(/[a-z0-9._-]+)*", re.ASCII)
+_VERSION = re.compile(r"(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(@sha256:[0-9a-f]{64})?", re.ASCII)
+_PREFIX_FORM = 'a registry or a folder of one without a scheme, "<host>/<folder>"'
+_IMAGE_FORM = 'a whole image with a tag or digest, "<host>/<name>:<tag>", and not "latest"'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageSource:
+    """Where nodes pull the managers' images from.
+
+    Args:
+        region: The Region of the nodes, a literal; only EKS-owned images (EFA) need it.
+        partition: The partition; the one that the Region belongs to unless named.
+        registries: Prefixes of image names and what replaces them, for pull-through caches and
+            clusters without internet: `{"public.ecr.aws": "<account>.dkr.ecr.../ecr-public"}`.
+            The longest prefix wins; nothing is replaced unless named.
+        overrides: Whole images by device type and mechanism; they win over everything. GPUs and
+            ComputeDomains under DRA are two managers, although they run the same image.
+
+    Raises:
+        EksDevicesError: A value is a token, has the wrong type or form, or names no manager.
+
+    Source: https://docs.aws.amazon.com/eks/latest/userguide/add-ons-images.html
+    """
+
+    region: str | None = None
+    partition: str | None = None
+    registries: Mapping[str, str] = field(default_factory=dict)
+    overrides: Mapping[ImageKey, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check and copy, so that a manifest never holds a token or a changed mapping."""
+        raise_faults(_faults(self))
+        object.__setattr__(self, "registries", frozen_dict(self.registries))
+        object.__setattr__(self, "overrides", frozen_dict(self.overrides))
+
+    def image(self, *, device_type: DeviceType, mechanism: Mechanism) -> str:
+        """The image of a manager.
+
+        Raises:
+            EksDevicesError: `RegionNeeded` for an EKS-owned image without a Region; also the
+                faults of `eks_registry` and of `DriverRelease.of`.
+        """
+        override = self.overrides.get((device_type, mechanism))
+        if override is not None:
+            return override
+        release = DriverRelease.of(device_type=device_type, mechanism=mechanism)
+        name = release.image or f"{self._eks_registry(device_type)}/{release.repository}"
+        return f"{self._rewritten(name)}:{release.tag}"
+
+    def image_faults(self, *, device_type: DeviceType, mechanism: Mechanism) -> tuple[Finding, ...]:
+        """What keeps the image of a manager from being named."""
+        try:
+            self.image(device_type=device_type, mechanism=mechanism)
+        except EksDevicesError as error:
+            return error.faults
+        return ()
+
+    def _eks_registry(self, device_type: DeviceType) -> str:
+        if self.region is None:
+            raise EksDevicesError([_region_needed(device_type)])
+        return eks_registry(region=self.region, partition=self.partition)
+
+    def _rewritten(self, name: str) -> str:
+        prefixes = [one for one in self.registries if f"{name}/".startswith(f"{one}/")]
+        if not prefixes:
+            return name
+        longest = max(prefixes, key=len)
+        return self.registries[longest] + name[len(longest) :]
+
+
+def _faults(images: ImageSource) -> Iterator[Finding]:
+    for name in ("region", "partition"):
+        value = getattr(images, name)
+        if not (value is None or isinstance(value, str)) or is_token(value):
+            yield wrong_type(f"images.{name}", value, "a literal text", _FIXES[name])
+    for name in ("registries", "overrides"):
+        mapping = getattr(images, name)
+        if not isinstance(mapping, Mapping):
+            yield wrong_type(f"images.{name}", mapping, "a mapping to texts", "pass a mapping")
+    if isinstance(images.registries, Mapping):
+        for prefix, replacement in images.registries.items():
+            yield from _prefix_faults(prefix, "images.registries")
+            yield from _prefix_faults(replacement, f"images.registries[{path_step(prefix)}]")
+    if isinstance(images.overrides, Mapping):
+        for key, image in images.overrides.items():
+            yield from _key_faults(key)
+            yield from _image_faults(image, f"images.overrides[{path_step(_text(key))}]")
+
+
+_FIXES = {
+    "region": 'pass region="us-east-2", or set env on the stack',
+    "partition": 'write the partition, such as "aws-us-gov"',
+}
+
+
+def _text(key: object) -> str:
+    return " by ".join(str(one) for one in key) if isinstance(key, tuple) else str(key)
+
+
+def _key_faults(key: object) -> Iterator[Finding]:
+    known = {(release.device_type, release.mechanism) for release in DriverRelease.all()}
+    typed = isinstance(key, tuple) and [type(one) for one in key] == [DeviceType, Mechanism]
+    if not typed:
+        wanted = "(DeviceType, Mechanism)"
+        yield wrong_type(
+            "images.overrides", key, wanted, "write {(DeviceType.EFA, Mechanism.DRA): ...}"
+        )
+    elif key not in known:
+        yield fault(
+            "NoRelease",
+            "images.overrides",
+            "no driver serves this device type by this mechanism",
+            got=_text(key),
+            allowed=", ".join(sorted(map(_text, known))),
+            fix="name one of the combinations that exist",
+        )
+
+
+def _prefix_faults(value: object, path: str) -> Iterator[Finding]:
+    fix = "write a host, with folders if need be, without a slash at the end"
+    if not isinstance(value, str) or is_token(value):
+        yield wrong_type(path, value, _PREFIX_FORM, fix)
+    elif not _NAME.fullmatch(value):
+        message = "this is not the beginning of an image's name"
+        yield fault("MalformedRegistry", path, message, got=value, allowed=_PREFIX_FORM, fix=fix)
+
+
+def _image_faults(value: object, path: str) -> Iterator[Finding]:
+    if not isinstance(value, str) or is_token(value):
+        yield wrong_type(path, value, _IMAGE_FORM, "write an image name")
+        return
+    name = _NAME.match(value)
+    version = value[name.end() :] if name else ""
+    if not version or not _VERSION.fullmatch(version):
+        message, code = "this is not an image with a tag or digest", "MalformedImage"
+    elif version == ":latest":
+        message, code = "nodes of one cluster would run different releases", "UnpinnedImage"
+    else:
+        return
+    fix = "write the image with the tag of a release"
+    yield fault(code, path, message, got=value, allowed=_IMAGE_FORM, fix=fix)
+
+
+def _region_needed(device_type: DeviceType) -> Finding:
+    return fault(
+        "RegionNeeded",
+        "images.region",
+        f"the image of the {device_type} manager is owned by EKS, whose registry depends on the "
+        "Region",
+        got=None,
+        allowed="a Region, or an override of the image",
+        fix='pass ImageSource(region="..."), or overrides={...}',
+        source=_PAGE,
+    )

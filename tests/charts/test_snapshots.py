@@ -1,0 +1,41 @@
+"""One readable file for each manager, to see in a review what a change does to the objects."""
+
+import cdk8s
+import pytest
+
+from eks_devices import DriverRelease
+
+NAMES = (
+    "compute-domain-dra",
+    "efa-device-plugin",
+    "efa-dra",
+    "gpu-device-plugin",
+    "gpu-device-plugin-time-slicing",
+    "gpu-dra",
+    "neuron-device-plugin",
+    "neuron-dra",
+)
+
+
+def without_tags(text):
+    """A new release of a driver changes no snapshot."""
+    for release in DriverRelease.all():
+        name = (release.image or release.repository).rpartition("/")[2]
+        text = text.replace(f"/{name}:{release.tag}", f"/{name}:TAG")
+    return text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_objects_of_a_manager(manifests, snapshot, name):
+    text = cdk8s.Yaml.stringify(*manifests(name, version="1.36"))
+
+    snapshot(f"{name}.yaml", without_tags(text))
+
+
+def test_no_tag_is_left(request):
+    folder = request.path.parent / "snapshots"
+    files = list(folder.iterdir())
+
+    assert {file.name for file in files} == {f"{name}.yaml" for name in NAMES}
+    for release in DriverRelease.all():
+        assert not [file for file in files if f":{release.tag}" in file.read_text(encoding="utf-8")]
