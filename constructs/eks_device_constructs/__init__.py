@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from .cluster import AcceleratedCluster
+from .delivery import Delivery
+from .drivers import DeviceDrivers, ExternalDrivers
 from .nodegroup import AcceleratedNodegroup
 
-__all__ = ["AcceleratedCluster", "AcceleratedNodegroup"]
+__all__ = [
+    "AcceleratedCluster",
+    "AcceleratedNodegroup",
+    "Delivery",
+    "DeviceDrivers",
+    "ExternalDrivers",
+]

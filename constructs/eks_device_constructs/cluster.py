@@ -9,13 +9,19 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from eks_devices import ClusterPlan, NodegroupOptions, NodegroupPlan
+from eks_device_charts.manifests import ImageSource
+from eks_devices import ClusterPlan, NodegroupOptions
+from eks_devices.cluster_planner import Keep
+from eks_devices.findings import raise_faults
 
 from .annotations import annotate
+from .delivery import Delivery
+from .drivers import DeviceDrivers, ExternalDrivers
+from .hosts import NodegroupHost, register_host
+from .inputs import node_subnets, version_faults, vpc_faults
 from .nodegroup import AcceleratedNodegroup
 from .plan_file import write_at_synth
 from .security_group import efa_security_group
-from .versions import cluster_minor, cluster_plan, version_findings
 
 _NODE_POLICIES = (
     "AmazonEKSWorkerNodePolicy",
@@ -29,15 +35,11 @@ class AcceleratedCluster(Construct):
 
     Attributes:
         cluster: The EKS cluster, for what this construct has no option for.
-        kubernetes_version: The minor, "1.34".
         node_role: The role of every node of the groups.
-        private_subnets: Where groups without a subnet of their own put their nodes.
     """
 
     cluster: eks.Cluster
-    kubernetes_version: str
     node_role: iam.Role
-    private_subnets: list[ec2.ISubnet]
 
     def __init__(
         self,
@@ -46,76 +48,91 @@ class AcceleratedCluster(Construct):
         *,
         vpc: ec2.IVpc,
         version: eks.KubernetesVersion,
+        delivery: Delivery | None = None,
+        images: ImageSource | None = None,
+        keep: Keep | None = None,
     ) -> None:
         """Make the cluster, without nodes of its own.
 
         Args:
             scope: Where the construct stands.
             id: The construct's id.
-            vpc: The network; nodes go to its private subnets.
+            vpc: The network: its private subnets, or the isolated ones where it has none.
             version: Kubernetes 1.34 or later.
+            delivery: How the device managers reach the cluster; without it groups warn.
+            images: Where nodes pull the managers' images from; see `DeviceDrivers`.
+            keep: Managers to hold although no group here needs them; see `DeviceDrivers`.
 
         Raises:
-            EksDevicesError: The version is not one that this library makes clusters of.
+            EksDevicesError: The version is too old or unknown, or no subnet is for nodes.
 
         Source: https://docs.aws.amazon.com/eks/latest/userguide/device-management.html
         """
-        minor = cluster_minor(version.version)
+        raise_faults([*version_faults(version), *vpc_faults(vpc)])
         super().__init__(scope, id)
-        self._minor = minor
-        self._vpc = vpc
-        self._groups: list[AcceleratedNodegroup] = []
-        self._efa_group: ec2.SecurityGroup | None = None
-        self.kubernetes_version = minor.version
-        self.private_subnets = list(vpc.private_subnets)
-        self.cluster = eks.Cluster(
-            self,
-            "Cluster",
-            vpc=vpc,
-            version=version,
-            default_capacity_type=eks.DefaultCapacityType.NODEGROUP,
-            default_capacity=0,
-        )
+        self.cluster = _cluster(self, vpc, version, delivery)
         self.node_role = _node_role(self)
-        annotate(self, version_findings(minor))
-        write_at_synth(self, lambda: self.plan)
+        self._host = NodegroupHost(
+            cluster=self.cluster,
+            kubernetes_version=version.version,
+            node_role=self.node_role,
+            subnets=node_subnets(vpc),
+            make_efa_group=lambda: efa_security_group(self.cluster, vpc),
+        )
+        register_host(self, self._host)
+        annotate(self, self.plan.findings)
+        write_at_synth(self, self._host)
+        if delivery is not None:
+            DeviceDrivers(
+                self, "Drivers", cluster=self, delivery=delivery, images=images, keep=keep
+            )
 
     @property
     def plan(self) -> ClusterPlan:
         """The plan of the groups added so far."""
-        return cluster_plan(self._minor, [group.plan for group in self._groups])
+        return self._host.plan
 
     def add_nodegroup(
         self,
         id: str,  # noqa: A002  (the CDK's own name for it)
         *,
         subnet: ec2.ISubnet | None = None,
+        drivers: DeviceDrivers | ExternalDrivers | None = None,
         **options: Unpack[NodegroupOptions],
     ) -> AcceleratedNodegroup:
         """Add an accelerated node group; see `AcceleratedNodegroup` and `NodegroupSpec`.
 
         Args:
             id: Names the group.
-            subnet: The one subnet of the nodes; groups with EFA must name it.
+            subnet: The one subnet of the nodes; groups with EFA or a reservation need one.
+            drivers: The installation that serves the group; the cluster's default one unless
+                named.
             options: The options of `NodegroupOptions`.
 
         Raises:
             EksDevicesError: Every fault of the options at once.
         """
-        return AcceleratedNodegroup(self, id, cluster=self, subnet=subnet, **options)
+        return AcceleratedNodegroup(
+            self, id, cluster=self, subnet=subnet, drivers=drivers, **options
+        )
 
-    def register(self, group: AcceleratedNodegroup) -> None:
-        """Take a group into the cluster's plan; groups call it themselves."""
-        self._groups.append(group)
 
-    def security_group_ids(self, plan: NodegroupPlan) -> list[str]:
-        """The security groups of a group's interfaces: the cluster's, and EFA's where it is on."""
-        ids = [self.cluster.cluster_security_group_id]
-        if not plan.network_interfaces:
-            return ids
-        if self._efa_group is None:
-            self._efa_group = efa_security_group(self, self._vpc)
-        return [*ids, self._efa_group.security_group_id]
+def _cluster(
+    scope: Construct,
+    vpc: ec2.IVpc,
+    version: eks.KubernetesVersion,
+    delivery: Delivery | None,
+) -> eks.Cluster:
+    return eks.Cluster(
+        scope,
+        "Cluster",
+        vpc=vpc,
+        vpc_subnets=[ec2.SubnetSelection(subnets=node_subnets(vpc))],
+        version=version,
+        default_capacity_type=eks.DefaultCapacityType.NODEGROUP,
+        default_capacity=0,
+        kubectl_provider_options=delivery.kubectl_provider_options if delivery else None,
+    )
 
 
 def _node_role(scope: Construct) -> iam.Role:

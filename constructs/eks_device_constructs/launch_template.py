@@ -34,6 +34,7 @@ def launch_template(
             security_group_ids=None if plan.network_interfaces else list(security_group_ids),
             instance_market_options=_market(plan.capacity),
             capacity_reservation_specification=_reservation(plan.capacity),
+            block_device_mappings=[_disk(plan)],
             metadata_options=_Template.MetadataOptionsProperty(
                 http_tokens="required", http_put_response_hop_limit=1
             ),
@@ -60,6 +61,18 @@ def _interfaces(
     return drawn or None
 
 
+def _disk(plan: NodegroupPlan) -> ec2.CfnLaunchTemplate.BlockDeviceMappingProperty:
+    return _Template.BlockDeviceMappingProperty(
+        device_name=plan.disk_device,
+        ebs=_Template.EbsProperty(
+            volume_size=plan.disk_gib,
+            volume_type="gp3",
+            encrypted=True,
+            delete_on_termination=True,
+        ),
+    )
+
+
 def _market(capacity: Capacity) -> ec2.CfnLaunchTemplate.InstanceMarketOptionsProperty | None:
     if capacity.kind is not CapacityKind.CAPACITY_BLOCK:
         return None
@@ -71,12 +84,17 @@ def _reservation(
 ) -> ec2.CfnLaunchTemplate.CapacityReservationSpecificationProperty | None:
     if not capacity.is_reserved:
         return None
-    group = capacity.target if capacity.target.startswith("arn:") else None
     target = _Template.CapacityReservationTargetProperty(
-        capacity_reservation_id=None if group else capacity.target,
-        capacity_reservation_resource_group_arn=group,
+        capacity_reservation_id=capacity.reservation_id or None,
+        capacity_reservation_resource_group_arn=capacity.resource_group_arn or None,
     )
-    return _Template.CapacityReservationSpecificationProperty(capacity_reservation_target=target)
+    return _Template.CapacityReservationSpecificationProperty(
+        capacity_reservation_target=target,
+        # A full group would otherwise start instances beside it, at the on-demand price.
+        capacity_reservation_preference=(
+            "capacity-reservations-only" if capacity.resource_group_arn else None
+        ),
+    )
 
 
 def _tags(name: str) -> list[ec2.CfnLaunchTemplate.TagSpecificationProperty]:

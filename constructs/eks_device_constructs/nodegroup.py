@@ -4,21 +4,33 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Unpack
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
 
-from aws_cdk import CfnDeletionPolicy, Token
+from aws_cdk import CfnDeletionPolicy, Stack, Token
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
-from constructs import Construct, IConstruct
+from constructs import Construct, IConstruct, IDependable
 
 from eks_devices import (
+    ComputeDomain,
+    DeviceRequest,
+    EksDevicesError,
+    MatchAttribute,
     NodegroupOptions,
     NodegroupPlan,
     NodegroupSpec,
+    ResourceClaimTemplate,
     plan_nodegroup,
 )
+from eks_devices.findings import raise_faults
+from eks_devices.typecheck import path_step
 
 from .annotations import annotate
+from .claims import ClaimSender
+from .drivers import DeviceDrivers, ExternalDrivers, unserved
+from .hosts import Drivers, NodegroupHost, host_of
+from .inputs import id_faults, no_cluster, subnet_faults
 from .launch_template import launch_template
 
 if TYPE_CHECKING:
@@ -47,6 +59,7 @@ class AcceleratedNodegroup(Construct):
         *,
         cluster: AcceleratedCluster,
         subnet: ec2.ISubnet | None = None,
+        drivers: DeviceDrivers | ExternalDrivers | None = None,
         **options: Unpack[NodegroupOptions],
     ) -> None:
         """Plan the group, then draw its launch template and node group.
@@ -55,8 +68,11 @@ class AcceleratedNodegroup(Construct):
             scope: Where the construct stands.
             id: Names the group in plans, labels and in EKS, where a hash follows it.
             cluster: The cluster that the nodes join.
-            subnet: The one subnet of the nodes; every private subnet of the VPC unless named.
-                Groups with EFA need one, since EFA does not leave an Availability Zone.
+            subnet: The one subnet of the nodes; every subnet for nodes of the cluster unless
+                named. Groups with EFA or a reservation need one: neither leaves an Availability
+                Zone.
+            drivers: The installation that serves the group; the cluster's default one unless
+                named.
             options: The options of `NodegroupOptions`.
 
         Raises:
@@ -64,63 +80,161 @@ class AcceleratedNodegroup(Construct):
 
         Source: https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html
         """
-        subnets = [subnet] if subnet else cluster.private_subnets
-        spec = NodegroupSpec.from_options(id, options, subnet_count=len(subnets))
-        plan = plan_nodegroup(spec, kubernetes_version=cluster.kubernetes_version)
+        host, subnets, plan = _judged(
+            scope, id, cluster, subnet=subnet, drivers=drivers, options=options
+        )
         super().__init__(scope, id)
         self.plan = plan
-        self.launch_template = launch_template(
-            self, plan, security_group_ids=cluster.security_group_ids(plan)
+        self.launch_template = launch_template(self, plan, security_group_ids=_groups(host, plan))
+        self.nodegroup = _draw(self, host, subnets)
+        if plan.network_interfaces:
+            # Nodes whose security group lacks its rules cannot reach each other over EFA.
+            self.nodegroup.node.add_dependency(host.efa_group())
+        serving = drivers or host.drivers
+        self._claims = ClaimSender(self, host, serving, _serve(self, serving))
+        host.adopt(self)
+        annotate(self, [*plan.findings, *unserved(plan, serving)])
+
+    def add_resource_claim_template(
+        self,
+        name: str,
+        *,
+        namespace: str,
+        requests: Sequence[DeviceRequest],
+        match: MatchAttribute | None = None,
+        create_namespace: bool = False,
+    ) -> ResourceClaimTemplate:
+        """Add a template from which Pods on the group's nodes get claims of their own.
+
+        Args:
+            name: Name of the template, which Pods name.
+            namespace: The namespace of the template and its Pods.
+            requests: What is asked for; an open EFA count is filled from the group.
+            match: The attribute that all devices must share; none unless named.
+            create_namespace: Makes the namespace; it is never deleted again.
+
+        Raises:
+            EksDevicesError: Every fault of the claim on the group's devices.
+        """
+        claim = ResourceClaimTemplate(
+            name=name, namespace=namespace, requests=requests, match=match
         )
-        self.nodegroup = self._draw(cluster, subnets)
-        cluster.register(self)
-        annotate(self, plan.findings)
+        self._claims.send(claim, self.plan, create_namespace=create_namespace)
+        return claim
 
-    def _draw(self, cluster: AcceleratedCluster, subnets: list[ec2.ISubnet]) -> eks.CfnNodegroup:
-        plan = self.plan
-        template = eks.CfnNodegroup.LaunchTemplateSpecificationProperty(
-            id=self.launch_template.ref,
-            version=self.launch_template.attr_latest_version_number,
-        )
-        nodegroup = eks.CfnNodegroup(
-            self,
-            "Resource",
-            cluster_name=cluster.cluster.cluster_name,
-            nodegroup_name=self._name(cluster, subnets),
-            node_role=cluster.node_role.role_arn,
-            subnets=[subnet.subnet_id for subnet in subnets],
-            ami_type=plan.ami_type,
-            release_version=plan.release_version,
-            capacity_type=plan.capacity.capacity_type,
-            launch_template=template,
-            scaling_config=_scaling(plan),
-            labels=dict(plan.labels),
-            taints=_taints(plan),
-        )
-        if plan.capacity.is_reserved:
-            # The replacement cannot have nodes while the old group holds the reservation, so the
-            # old group stays until it was drained and deleted by hand.
-            nodegroup.cfn_options.update_replace_policy = CfnDeletionPolicy.RETAIN
-            nodegroup.cfn_options.deletion_policy = CfnDeletionPolicy.DELETE
-        return nodegroup
+    def add_compute_domain(
+        self, name: str, *, namespace: str, nodes: int = 0, create_namespace: bool = False
+    ) -> ComputeDomain:
+        """Add a ComputeDomain for one job on the group's nodes.
 
-    def _name(self, cluster: AcceleratedCluster, subnets: list[ec2.ISubnet]) -> str:
-        """A name that changes exactly when EKS has to make a new group."""
-        identity = [
-            self.node.addr,
-            self.plan.replace_key,
-            self.plan.ami_type,
-            self.plan.capacity.capacity_type,
-            _identity(cluster.node_role, cluster.node_role.role_arn),
-            [_identity(subnet, subnet.subnet_id) for subnet in subnets],
-        ]
-        digest = hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:8]
-        return f"{self.node.id[:_LONGEST_ID]}-{digest}"
+        Args:
+            name: Name of the domain.
+            namespace: The namespace of the domain and its Pods.
+            nodes: How many nodes the domain waits for; none unless named.
+            create_namespace: Makes the namespace; it is never deleted again.
+
+        Raises:
+            EksDevicesError: Every fault of the domain on the group's devices.
+        """
+        domain = ComputeDomain(name=name, namespace=namespace, nodes=nodes)
+        self._claims.send(domain, self.plan, create_namespace=create_namespace)
+        return domain
 
 
-def _identity(construct: IConstruct, value: str) -> str:
-    """A literal id, or the construct's address: the text of a token is a running counter."""
-    return construct.node.addr if Token.is_unresolved(value) else value
+def _judged(
+    scope: Construct,
+    id: str,  # noqa: A002  (the CDK's own name for it)
+    cluster: object,
+    *,
+    subnet: ec2.ISubnet | None,
+    drivers: DeviceDrivers | ExternalDrivers | None,
+    options: Any,
+) -> tuple[NodegroupHost, list[ec2.ISubnet], NodegroupPlan]:
+    """What a group is drawn from, or every fault of what it was given."""
+    path, host = f"nodegroups.{path_step(id)}", host_of(cluster)
+    faults = [*subnet_faults(subnet, f"{path}.subnet"), *id_faults(scope, id, path)]
+    if host is None:
+        raise EksDevicesError([no_cluster(cluster, f"{path}.cluster"), *faults])
+    subnets = [subnet] if subnet else host.subnets
+    spec = NodegroupSpec.from_options(
+        id,
+        options,
+        subnet_count=len(subnets),
+        scope=drivers.scope_name if drivers else None,
+        external=drivers.foreign if drivers else (),
+    )
+    try:
+        plan = plan_nodegroup(spec, kubernetes_version=host.kubernetes_version)
+        host.check(plan)
+    except EksDevicesError as error:
+        raise EksDevicesError([*faults, *error.faults]) from None
+    raise_faults(faults)
+    return host, subnets, plan
+
+
+def _serve(group: AcceleratedNodegroup, serving: Drivers | None) -> list[IDependable]:
+    """What has to be in the cluster before the group's nodes, which then wait for it."""
+    needed = serving.serve(group.plan) if serving else []
+    if needed:
+        # Pods that need a device find its manager on the first node.
+        group.nodegroup.node.add_dependency(*needed)
+    return needed
+
+
+def _groups(host: NodegroupHost, plan: NodegroupPlan) -> list[str]:
+    """The security groups of the nodes: the cluster's, and EFA's where it is on."""
+    efa = [host.efa_group().security_group_id] if plan.network_interfaces else []
+    return [host.cluster_security_group_id, *efa]
+
+
+def _draw(
+    group: AcceleratedNodegroup, host: NodegroupHost, subnets: list[ec2.ISubnet]
+) -> eks.CfnNodegroup:
+    plan, template = group.plan, group.launch_template
+    nodegroup = eks.CfnNodegroup(
+        group,
+        "Resource",
+        cluster_name=host.cluster_name,
+        nodegroup_name=_name(group, host, subnets),
+        node_role=host.node_role.role_arn,
+        subnets=[subnet.subnet_id for subnet in subnets],
+        ami_type=plan.ami_type,
+        release_version=plan.release_version,
+        capacity_type=plan.capacity.capacity_type,
+        launch_template=eks.CfnNodegroup.LaunchTemplateSpecificationProperty(
+            id=template.ref, version=template.attr_latest_version_number
+        ),
+        scaling_config=_scaling(plan),
+        labels=dict(plan.labels),
+        taints=_taints(plan),
+    )
+    if plan.capacity.is_reserved:
+        # The replacement cannot have nodes while the old group holds the reservation, so the
+        # old group stays until it was drained and deleted by hand.
+        nodegroup.cfn_options.update_replace_policy = CfnDeletionPolicy.RETAIN
+        nodegroup.cfn_options.deletion_policy = CfnDeletionPolicy.DELETE
+    return nodegroup
+
+
+def _name(group: AcceleratedNodegroup, host: NodegroupHost, subnets: Iterable[ec2.ISubnet]) -> str:
+    """A name that changes exactly when EKS has to make a new group."""
+    identity = [
+        group.node.addr,
+        group.plan.replace_key,
+        group.plan.ami_type,
+        group.plan.capacity.capacity_type,
+        _identity(group, host.node_role, host.node_role.role_arn),
+        [_identity(group, subnet, subnet.subnet_id) for subnet in subnets],
+    ]
+    digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:8]
+    return f"{group.node.id[:_LONGEST_ID]}-{digest}"
+
+
+def _identity(group: Construct, owner: IConstruct, value: str) -> Any:
+    """A literal id, or what its token stands for: the text of a token is a running counter."""
+    if not Token.is_unresolved(value):
+        return value
+    return [Stack.of(owner).node.addr, Stack.of(group).resolve(value)]
 
 
 def _scaling(plan: NodegroupPlan) -> eks.CfnNodegroup.ScalingConfigProperty:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
@@ -11,41 +10,56 @@ import jsii
 from aws_cdk import Stack, Stage
 from constructs import Construct, IValidation
 
-from eks_devices import ClusterPlan
 from eks_devices.plans import PLAN_FILE_SCHEMA, PLAN_FILE_SUFFIX
 
-PlanSource = Callable[[], ClusterPlan]
-_sources: WeakKeyDictionary[Stack, dict[str, PlanSource]] = WeakKeyDictionary()
+from .hosts import NodegroupHost, is_in_tree
+
+Clusters = dict[Construct, NodegroupHost]
+_clusters: WeakKeyDictionary[Stack, Clusters] = WeakKeyDictionary()
 
 
-def write_at_synth(cluster: Construct, plan: PlanSource) -> None:
-    """Have the plan of a cluster written beside its stack's template at every synth."""
+def write_at_synth(cluster: Construct, host: NodegroupHost) -> None:
+    """Have the plan of a cluster written beside its stack's template at every synth.
+
+    The clusters of a nested stack stand in the file of the stack that holds it, because only
+    that one is an artifact of the assembly.
+    """
+    stack = _artifact_stack(cluster)
+    clusters = _clusters.setdefault(stack, {})
+    if not clusters:
+        stack.node.add_validation(_Writer(stack, clusters))
+    clusters[cluster] = host
+
+
+def _artifact_stack(cluster: Construct) -> Stack:
     stack = Stack.of(cluster)
-    sources = _sources.setdefault(stack, {})
-    if not sources:
-        stack.node.add_validation(_Writer(stack, sources))
-    sources[cluster.node.path] = plan
+    while stack.nested_stack_parent is not None:
+        stack = stack.nested_stack_parent
+    return stack
 
 
 @jsii.implements(IValidation)
 class _Writer:
     """Runs when the app is synthesised, after the last group was added."""
 
-    def __init__(self, stack: Stack, sources: dict[str, PlanSource]) -> None:
+    def __init__(self, stack: Stack, clusters: Clusters) -> None:
         self._stack = stack
-        self._sources = sources
+        self._clusters = clusters
 
     def validate(self) -> list[str]:
         stage = Stage.of(self._stack)
         folder = Path(stage.outdir if stage else ".")
         name = f"{self._stack.artifact_id}{PLAN_FILE_SUFFIX}"
-        (folder / name).write_text(_text(self._sources), encoding="utf-8")
+        (folder / name).write_text(_text(self._clusters), encoding="utf-8")
         return []
 
 
-def _text(sources: dict[str, PlanSource]) -> str:
-    clusters = [
-        {"path": path, "plan": source().to_dict()} for path, source in sorted(sources.items())
-    ]
-    content = {"schema": PLAN_FILE_SCHEMA, "clusters": clusters}
+def _text(clusters: Clusters) -> str:
+    plans = {
+        cluster.node.path: host.plan.to_dict()
+        for cluster, host in clusters.items()
+        if is_in_tree(cluster)
+    }
+    entries = [{"path": path, "plan": plan} for path, plan in sorted(plans.items())]
+    content = {"schema": PLAN_FILE_SCHEMA, "clusters": entries}
     return json.dumps(content, indent=2, sort_keys=True) + "\n"

@@ -25,21 +25,23 @@ def user_data(plan: NodegroupPlan) -> str | None:
 
 
 def _parts(plan: NodegroupPlan) -> Iterator[tuple[str, str]]:
-    if plan.logical_neuron_cores is not None:
-        yield "text/x-shellscript", _logical_cores_script(plan.logical_neuron_cores)
+    commands = [*_logical_core_commands(plan.logical_neuron_cores), *_mask_commands(plan)]
+    if commands:
+        yield "text/x-shellscript", "\n".join(["#!/bin/bash", "set -euo pipefail", *commands, ""])
     if plan.max_pods is not None:
         yield "application/node.eks.aws", _node_config(plan.max_pods)
 
 
-def _logical_cores_script(size: int) -> str:
+def _logical_core_commands(size: int | None) -> Iterator[str]:
     # The Neuron device plugin reads the file when it starts, so it is written at boot.
-    lines = [
-        "#!/bin/bash",
-        "set -euo pipefail",
-        f"mkdir -p {_LOGICAL_CORES_FILE.rpartition('/')[0]}",
-        f"echo NEURON_LOGICAL_NC_CONFIG={size} > {_LOGICAL_CORES_FILE}",
-    ]
-    return "\n".join(lines) + "\n"
+    if size is not None:
+        yield f"mkdir -p {_LOGICAL_CORES_FILE.rpartition('/')[0]}"
+        yield f"echo NEURON_LOGICAL_NC_CONFIG={size} > {_LOGICAL_CORES_FILE}"
+
+
+def _mask_commands(plan: NodegroupPlan) -> Iterator[str]:
+    for unit in plan.masked_units:
+        yield f"systemctl mask --now {unit}"
 
 
 def _node_config(max_pods: int) -> str:
@@ -63,7 +65,7 @@ def _multipart(parts: list[tuple[str, str]]) -> str:
 def _toml(plan: NodegroupPlan) -> str:
     """Bottlerocket's settings: a table per prefix, in the subset that EKS can merge."""
     tables: dict[str, list[str]] = {}
-    for name, value in plan.host_settings.items():
+    for name, value in plan.bottlerocket_settings.items():
         table, _, key = name.rpartition(".")
         tables.setdefault(table, []).append(f"{key} = {json.dumps(value)}")
     return "\n".join(

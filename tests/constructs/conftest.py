@@ -11,19 +11,32 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk.assertions import Template
 
-from eks_device_constructs import AcceleratedCluster
+from eks_device_constructs import AcceleratedCluster, Delivery
 from eks_devices import Capacity
 
 
 class World:
     """An app with one stack, a network and a cluster without groups."""
 
-    def __init__(self, outdir: str, *, version: str = "1.34", cluster_id: str = "Cluster") -> None:
+    def __init__(
+        self,
+        outdir: str,
+        *,
+        version: str = "1.34",
+        region: str | None = "us-east-2",
+        delivery: Callable[[cdk.Stack], Delivery] | None = None,
+        **options: Any,
+    ) -> None:
         self.app = cdk.App(outdir=outdir)
-        self.stack = cdk.Stack(self.app, "Training", env=cdk.Environment(region="us-east-2"))
+        self.stack = cdk.Stack(self.app, "Training", env=cdk.Environment(region=region))
         self.vpc = ec2.Vpc(self.stack, "Vpc", max_azs=2)
         self.cluster = AcceleratedCluster(
-            self.stack, cluster_id, vpc=self.vpc, version=eks.KubernetesVersion.of(version)
+            self.stack,
+            "Cluster",
+            vpc=self.vpc,
+            version=eks.KubernetesVersion.of(version),
+            delivery=delivery(self.stack) if delivery else None,
+            **options,
         )
 
     def add_trn2(self, name: str = "Trn2", **options: Any) -> Any:

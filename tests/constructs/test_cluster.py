@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
-from aws_cdk.assertions import Annotations, Match
+from aws_cdk.assertions import Annotations, Match, Template
 
 from eks_device_constructs import AcceleratedCluster
 from eks_devices import DeviceType, EksDevicesError, Mechanism
@@ -29,7 +30,7 @@ def test_every_minor_that_serves_dra_makes_a_cluster(make_world, version):
 @pytest.mark.parametrize(
     ("version", "code"),
     [
-        ("1.33", "ClusterVersionTooOld"),
+        ("1.33", "DraBelow134"),
         ("1.32", "UnsupportedKubernetesVersion"),
         ("1.99", "UnsupportedKubernetesVersion"),
         ("1.34.2", "UnsupportedKubernetesVersion"),
@@ -143,3 +144,84 @@ def test_adding_a_group_changes_no_other_resource(make_world):
         "AWS::EC2::LaunchTemplate",
         "AWS::EKS::Nodegroup",
     }
+
+
+def test_a_cluster_in_a_nested_stack_stands_in_the_file_of_its_parent(tmp_path):
+    app = cdk.App(outdir=str(tmp_path))
+    parent = cdk.Stack(app, "Parent")
+    nested = cdk.NestedStack(parent, "Nested")
+    cluster = AcceleratedCluster(
+        nested, "Cluster", vpc=ec2.Vpc(nested, "Vpc"), version=eks.KubernetesVersion.V1_34
+    )
+    cluster.add_nodegroup("G6e", instance_type="g6e.12xlarge", max_size=1)
+    app.synth()
+
+    (found,) = tmp_path.glob("*.eks-devices.json")
+    content = json.loads(found.read_text(encoding="utf-8"))
+
+    assert found.name == "Parent.eks-devices.json"
+    assert [one["path"] for one in content["clusters"]] == ["Parent/Nested/Cluster"]
+
+
+def test_what_was_removed_again_is_not_in_the_plan(make_world):
+    world = make_world()
+    world.add_trn2()
+    world.cluster.add_nodegroup("G6e", instance_type="g6e.12xlarge", max_size=1)
+
+    world.cluster.node.try_remove_child("G6e")
+
+    assert [one.name for one in world.cluster.plan.nodegroups] == ["Trn2"]
+
+
+@pytest.mark.parametrize("kind", ["PRIVATE_WITH_EGRESS", "PRIVATE_ISOLATED"])
+def test_a_network_without_public_subnets_is_enough(tmp_path, kind):
+    stack = cdk.Stack(cdk.App(outdir=str(tmp_path)), "Training")
+    subnets = [ec2.SubnetConfiguration(name="Nodes", subnet_type=getattr(ec2.SubnetType, kind))]
+    vpc = ec2.Vpc(stack, "Vpc", nat_gateways=0, subnet_configuration=subnets)
+    cluster = AcceleratedCluster(stack, "Cluster", vpc=vpc, version=eks.KubernetesVersion.V1_34)
+
+    cluster.add_nodegroup("G6e", instance_type="g6e.12xlarge", max_size=1)
+
+    assert [one.name for one in cluster.plan.nodegroups] == ["G6e"]
+
+
+def test_an_imported_network_is_enough(tmp_path):
+    stack = cdk.Stack(cdk.App(outdir=str(tmp_path)), "Training")
+    vpc = ec2.Vpc.from_vpc_attributes(
+        stack,
+        "Vpc",
+        vpc_id="vpc-0123",
+        availability_zones=["us-east-2a", "us-east-2b"],
+        private_subnet_ids=["subnet-0aaa", "subnet-0bbb"],
+    )
+    cluster = AcceleratedCluster(stack, "Cluster", vpc=vpc, version=eks.KubernetesVersion.V1_34)
+    cluster.add_nodegroup("G6e", instance_type="g6e.12xlarge", max_size=1)
+
+    (group,) = Template.from_stack(stack).find_resources("AWS::EKS::Nodegroup").values()
+
+    assert group["Properties"]["Subnets"] == ["subnet-0aaa", "subnet-0bbb"]
+
+
+def test_a_public_network_is_refused(tmp_path):
+    stack = cdk.Stack(cdk.App(outdir=str(tmp_path)), "Training")
+    subnets = [ec2.SubnetConfiguration(name="Nodes", subnet_type=ec2.SubnetType.PUBLIC)]
+    vpc = ec2.Vpc(stack, "Vpc", subnet_configuration=subnets)
+
+    with pytest.raises(EksDevicesError) as raised:
+        AcceleratedCluster(stack, "Cluster", vpc=vpc, version=eks.KubernetesVersion.V1_34)
+
+    assert [(one.code, one.path) for one in raised.value.faults] == [("NoSubnets", "vpc")]
+
+
+def test_wrong_types_are_told_together_before_anything_is_made(tmp_path):
+    stack = cdk.Stack(cdk.App(outdir=str(tmp_path)), "Training")
+    anything: Any = AcceleratedCluster
+
+    with pytest.raises(EksDevicesError) as raised:
+        anything(stack, "Cluster", vpc=None, version="1.34")
+
+    assert [(one.code, one.path) for one in raised.value.faults] == [
+        ("WrongType", "version"),
+        ("WrongType", "vpc"),
+    ]
+    assert stack.node.try_find_child("Cluster") is None

@@ -5,11 +5,15 @@ from __future__ import annotations
 import base64
 import json
 import re
+from typing import Any
 
+import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk.assertions import Annotations, Match
+from constructs import Construct
 
+from eks_device_constructs import AcceleratedNodegroup
 from eks_devices import (
     Capacity,
     DeviceType,
@@ -116,14 +120,26 @@ def test_a_reservation_is_no_capacity_block(make_world):
     assert world.only(NODEGROUP)["Properties"]["CapacityType"] == "ON_DEMAND"
 
 
-def test_a_resource_group_of_reservations_is_named_by_its_arn(make_world):
-    arn = "arn:aws:resource-groups:us-east-2:111122223333:group/blocks"
+def test_a_group_of_reservations_never_spills_into_on_demand_instances(make_world):
+    arn = "arn:aws:resource-groups:us-east-2:111122223333:group/p5"
     world = make_world()
-    world.add_trn2(capacity=Capacity.block(arn))
+    world.add_trn2(instance_type="p5.48xlarge", capacity=Capacity.reservation_group(arn))
+
+    assert launch_data(world)["CapacityReservationSpecification"] == {
+        "CapacityReservationPreference": "capacity-reservations-only",
+        "CapacityReservationTarget": {"CapacityReservationResourceGroupArn": arn},
+    }
+
+
+def test_a_token_for_a_group_of_reservations_is_drawn_as_one(make_world):
+    world = make_world()
+    parameter = cdk.CfnParameter(world.stack, "Group")
+    capacity = Capacity.reservation_group(parameter.value_as_string, key="group")
+    world.add_trn2(instance_type="p5.48xlarge", capacity=capacity)
 
     target = launch_data(world)["CapacityReservationSpecification"]["CapacityReservationTarget"]
 
-    assert target == {"CapacityReservationResourceGroupArn": arn}
+    assert target == {"CapacityReservationResourceGroupArn": {"Ref": "Group"}}
 
 
 def test_nodes_get_the_ami_labels_and_taint_of_the_plan(make_world):
@@ -229,6 +245,28 @@ def test_imdsv2_is_required_with_the_smallest_hop_limit(make_world):
     }
 
 
+@pytest.mark.parametrize(
+    ("system", "device"),
+    [(OperatingSystem.AL2023, "/dev/xvda"), (OperatingSystem.BOTTLEROCKET, "/dev/xvdb")],
+)
+def test_images_have_an_encrypted_volume_of_useful_size(make_world, system, device):
+    for size, options in ((200, {}), (500, {"disk_gib": 500})):
+        world = make_world()
+        world.add_trn2(operating_system=system, **options)
+
+        assert launch_data(world)["BlockDeviceMappings"] == [
+            {
+                "DeviceName": device,
+                "Ebs": {
+                    "DeleteOnTermination": True,
+                    "Encrypted": True,
+                    "VolumeSize": size,
+                    "VolumeType": "gp3",
+                },
+            }
+        ]
+
+
 def test_an_autoscaled_group_leaves_the_desired_size_out(make_world):
     world = make_world()
     world.add_trn2(autoscaled=True, min_size=1)
@@ -315,8 +353,6 @@ def test_a_name_fits_into_63_characters(make_world):
 
 
 def test_a_token_reservation_is_drawn_and_its_key_names_the_group(make_world):
-    import aws_cdk as cdk
-
     world = make_world()
     parameter = cdk.CfnParameter(world.stack, "Block")
     group = world.add_trn2(capacity=Capacity.block(parameter.value_as_string, key="may"))
@@ -357,6 +393,33 @@ def test_findings_become_annotations_that_can_be_acknowledged(make_world):
         DeviceType.NEURON,
         DeviceType.EFA,
     ]
+
+
+def test_an_imported_token_subnet_stands_in_the_name_by_what_it_imports(make_world):
+    names = []
+    for export in ("SubnetA", "SubnetB", "SubnetA"):
+        world = make_world()
+        subnet = ec2.Subnet.from_subnet_id(world.stack, "Imported", cdk.Fn.import_value(export))
+        world.add_trn2(subnet=subnet)
+        names.append(world.only(NODEGROUP)["Properties"]["NodegroupName"])
+
+    assert names[0] == names[2] != names[1]
+
+
+def test_nodes_start_after_the_rules_of_their_security_group(make_world):
+    world = make_world()
+    world.add_trn2()
+
+    needed = world.only(NODEGROUP)["DependsOn"]
+    rules = [
+        name
+        for kind in ("AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress")
+        for name in world.template().find_resources(kind)
+        if "Efa" in name
+    ]
+
+    assert len(rules) == 2
+    assert set(rules) <= set(needed)
 
 
 def faults_of(call, *args, **options):
@@ -404,3 +467,72 @@ def test_a_refused_group_leaves_nothing_in_the_stack(make_world):
 
     assert [one.name for one in world.cluster.plan.nodegroups] == ["Trn2"]
     world.template().resource_count_is(NODEGROUP, 1)
+
+
+@pytest.mark.parametrize("subnet", [["x"], "subnet-1", ec2.SubnetSelection()])
+def test_what_is_no_subnet_is_refused_and_nothing_is_left_behind(make_world, subnet):
+    world = make_world()
+
+    found = faults_of(world.add_trn2, subnet=subnet, max_size=0)
+    world.add_trn2()
+
+    assert found == {
+        ("WrongType", "nodegroups.Trn2.subnet"),
+        ("OutOfRange", "nodegroups.Trn2.max_size"),
+    }
+
+
+@pytest.mark.parametrize("name", ["Cluster", "NodeRole", "Trn2"])
+def test_an_id_that_is_taken_is_told(make_world, name):
+    world = make_world()
+    world.add_trn2()
+
+    found = faults_of(world.add_trn2, name)
+
+    assert ("RepeatedId", f"nodegroups.{name}") in found
+
+
+def test_a_group_may_have_any_other_id(make_world):
+    world = make_world()
+    world.add_trn2("EfaSecurityGroup")
+    world.add_trn2("Resource", capacity=Capacity.block("cr-0123456789abcdef1"))
+
+    world.template().resource_count_is(NODEGROUP, 2)
+
+
+def test_two_groups_of_one_name_are_refused_in_other_scopes_too(make_world):
+    world = make_world()
+    world.add_trn2()
+    other = Construct(world.stack, "Other")
+    options: Any = {
+        "instance_type": "g6e.12xlarge",
+        "max_size": 1,
+    }
+
+    found = faults_of(AcceleratedNodegroup, other, "Trn2", cluster=world.cluster, **options)
+
+    assert found == {("RepeatedName", "nodegroups.Trn2.name")}
+    assert other.node.try_find_child("Trn2") is None
+
+
+def test_a_group_needs_a_cluster(make_world):
+    anything: Any = AcceleratedNodegroup
+
+    found = faults_of(
+        anything, make_world().stack, "G", cluster="c", instance_type="g6e.12xlarge", max_size=1
+    )
+
+    assert found == {("WrongType", "nodegroups.G.cluster")}
+
+
+def test_a_reservation_needs_the_subnet_of_its_zone(make_world):
+    world = make_world()
+
+    found = faults_of(
+        world.add_trn2,
+        instance_type="g6e.12xlarge",
+        capacity=Capacity.reservation("cr-0123456789abcdef1"),
+        subnet=None,
+    )
+
+    assert found == {("SubnetRequired", "nodegroups.Trn2.subnet")}

@@ -6,7 +6,16 @@ import tomllib
 from email import message_from_string, policy
 
 from eks_device_constructs.user_data import user_data
-from eks_devices import GpuSharing, Mechanism, NodegroupSpec, OperatingSystem, plan_nodegroup
+from eks_devices import (
+    Capacity,
+    GpuSharing,
+    Mechanism,
+    NodegroupSpec,
+    OperatingSystem,
+    plan_nodegroup,
+)
+
+BLOCK = Capacity.block("cr-0123456789abcdef0")
 
 
 def text_of(**options) -> str:
@@ -58,3 +67,10 @@ def test_bottlerocket_with_neuron_devices_opens_them_to_pods_that_are_not_root()
     settings = settings_of(instance_type="inf2.48xlarge")
 
     assert settings["kubernetes"]["device-ownership-from-security-context"] is True
+
+
+def test_the_host_s_own_imex_service_is_off_where_the_driver_runs_it():
+    gb200 = {"instance_type": "p6e-gb200.36xlarge", "capacity": BLOCK}
+
+    assert "systemctl mask --now nvidia-imex.service\n" in text_of(**gb200)
+    assert "imex" not in text_of(instance_type="p5.48xlarge")

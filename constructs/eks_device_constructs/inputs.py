@@ -1,0 +1,71 @@
+"""Judges what a construct is given before anything of it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_eks_v2 as eks
+from constructs import Construct
+
+from eks_devices import Finding
+from eks_devices.findings import fault
+from eks_devices.kubernetes import KubernetesMinor, dra_faults, find_minor
+from eks_devices.typecheck import wrong_type
+
+
+def version_faults(version: object) -> Iterator[Finding]:
+    """Faults of the Kubernetes version of a new cluster, which must serve DRA."""
+    if not isinstance(version, eks.KubernetesVersion):
+        fix = 'use eks.KubernetesVersion.V1_34 or .of("1.37")'
+        yield wrong_type("version", version, "an eks.KubernetesVersion", fix)
+        return
+    minor = find_minor(version.version, "version")
+    yield from dra_faults(minor, "version") if isinstance(minor, KubernetesMinor) else (minor,)
+
+
+def vpc_faults(vpc: object) -> Iterator[Finding]:
+    """Faults of a cluster's network."""
+    if not hasattr(vpc, "private_subnets"):
+        yield wrong_type("vpc", vpc, "an ec2.IVpc", "pass the network of the cluster")
+    elif not node_subnets(cast(ec2.IVpc, vpc)):
+        yield fault(
+            "NoSubnets",
+            "vpc",
+            "nodes need private subnets: with several interfaces they get no public address",
+            got="no private and no isolated subnet",
+            allowed="a network with private subnets, or isolated ones with VPC endpoints",
+            fix="add a subnet of type PRIVATE_WITH_EGRESS to the VPC",
+            source="https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html",
+        )
+
+
+def node_subnets(vpc: ec2.IVpc) -> list[ec2.ISubnet]:
+    """Where nodes go: private subnets, or isolated ones where there are no others."""
+    return list(vpc.private_subnets or vpc.isolated_subnets)
+
+
+def subnet_faults(subnet: object, path: str) -> Iterator[Finding]:
+    """The fault of a subnet that is none."""
+    if subnet is not None and not hasattr(subnet, "subnet_id"):
+        fix = "pass one subnet, for example vpc.private_subnets[0]"
+        yield wrong_type(path, subnet, "one ec2.ISubnet, or None", fix)
+
+
+def id_faults(scope: Construct, id: str, path: str) -> Iterator[Finding]:  # noqa: A002
+    """The fault of an id that another construct of the scope has."""
+    if isinstance(id, str) and scope.node.try_find_child(id) is not None:
+        yield fault(
+            "RepeatedId",
+            path,
+            f"{scope.node.path} has a construct of this id already",
+            got=id,
+            allowed="each id once in a scope",
+            fix="choose another id",
+        )
+
+
+def no_cluster(cluster: object, path: str) -> Finding:
+    """The fault of a cluster that no node group can join."""
+    return wrong_type(path, cluster, "an AcceleratedCluster", "pass the cluster construct")

@@ -1,0 +1,208 @@
+"""Claims and ComputeDomains of a node group in a stack."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk.assertions import Annotations, Match
+
+from eks_device_constructs import Delivery, ExternalDrivers
+from eks_devices import (
+    Capacity,
+    DeviceRequest,
+    EksDevicesError,
+    MatchAttribute,
+    Mechanism,
+)
+
+MANIFEST = "Custom::AWSCDK-EKS-KubernetesResource"
+
+
+def kubectl(stack) -> Delivery:
+    layer = lambda_.LayerVersion.from_layer_version_arn(
+        stack, "Kubectl", "arn:aws:lambda:us-east-2:111122223333:layer:kubectl:1"
+    )
+    return Delivery.kubectl(kubectl_layer=layer)
+
+
+@pytest.fixture
+def world(make_world):
+    return make_world(delivery=kubectl)
+
+
+def sent(world, kind: str) -> list[dict[str, Any]]:
+    return [
+        item
+        for resource in world.template().find_resources(MANIFEST).values()
+        for item in json.loads(resource["Properties"]["Manifest"])
+        if item["kind"] == kind
+    ]
+
+
+def resource_of(world, kind: str) -> dict[str, Any]:
+    (found,) = [
+        dict(resource)
+        for resource in world.template().find_resources(MANIFEST).values()
+        if f'"kind":"{kind}"' in resource["Properties"]["Manifest"]
+        and '"train"' in resource["Properties"]["Manifest"]
+    ]
+    return found
+
+
+def faults_of(call, *args: Any, **options: Any) -> set[str]:
+    with pytest.raises(EksDevicesError) as raised:
+        call(*args, **options)
+    return {one.code for one in raised.value.faults}
+
+
+def test_an_open_efa_count_is_filled_from_the_group(world):
+    group = world.add_trn2()
+
+    group.add_resource_claim_template(
+        "neuron-4",
+        namespace="train",
+        requests=[DeviceRequest.neuron(4), DeviceRequest.efa()],
+        match=MatchAttribute.DEVICE_GROUP,
+    )
+    (template,) = sent(world, "ResourceClaimTemplate")
+    devices = template["spec"]["spec"]["devices"]
+
+    assert template["metadata"] == {"name": "neuron-4", "namespace": "train"}
+    assert [one["exactly"]["count"] for one in devices["requests"]] == [4, 4]
+    assert devices["constraints"] == [
+        {"requests": ["neuron", "efa"], "matchAttribute": "resource.aws.com/devicegroup4_id"}
+    ]
+
+
+def test_a_group_with_fewer_interfaces_fills_in_its_own_number(world):
+    group = world.add_trn2(efa=4)
+
+    group.add_resource_claim_template("efas", namespace="train", requests=[DeviceRequest.efa()])
+    (template,) = sent(world, "ResourceClaimTemplate")
+
+    assert template["spec"]["spec"]["devices"]["requests"][0]["exactly"]["count"] == 4
+
+
+def test_a_namespace_is_made_once_and_never_deleted(world):
+    group = world.add_trn2()
+    for name in ("a", "b"):
+        group.add_resource_claim_template(
+            name, namespace="train", requests=[DeviceRequest.neuron(1)], create_namespace=True
+        )
+
+    (namespace,) = [one for one in sent(world, "Namespace") if one["metadata"]["name"] == "train"]
+    resource = resource_of(world, "Namespace")
+
+    assert namespace["metadata"] == {"name": "train"}
+    assert resource["DeletionPolicy"] == "Retain"
+    for claim in world.template().find_resources(MANIFEST).values():
+        if "ResourceClaimTemplate" in claim["Properties"]["Manifest"]:
+            assert any("Namespacetrain" in name for name in claim["DependsOn"])
+
+
+def test_a_namespace_that_nobody_makes_is_told(world):
+    group = world.add_trn2()
+    group.add_resource_claim_template("a", namespace="mine", requests=[DeviceRequest.neuron(1)])
+    group.add_resource_claim_template("b", namespace="default", requests=[DeviceRequest.neuron(1)])
+
+    told = Annotations.from_stack(world.stack).find_info(
+        "*", Match.string_like_regexp(r".*NamespaceNotCreated.*")
+    )
+
+    assert len(told) == 1
+
+
+def test_a_compute_domain_waits_for_its_kind(world):
+    group = world.add_trn2("Gb200", instance_type="p6e-gb200.36xlarge", max_size=18)
+    group.add_compute_domain("trainer", namespace="train", nodes=18)
+
+    (domain,) = sent(world, "ComputeDomain")
+    (resource,) = [
+        one
+        for one in world.template().find_resources(MANIFEST).values()
+        if '"ComputeDomain"' in one["Properties"]["Manifest"]
+        and "CustomResourceDefinition" not in one["Properties"]["Manifest"]
+    ]
+
+    assert domain["spec"]["numNodes"] == 18
+    assert any("computedomaindra" in name for name in resource["DependsOn"])
+
+
+def test_crds_outlive_their_manager(world):
+    world.add_trn2("Gb200", instance_type="p6e-gb200.36xlarge", max_size=18)
+
+    crds = [
+        one
+        for one in world.template().find_resources(MANIFEST).values()
+        if "CustomResourceDefinition" in one["Properties"]["Manifest"]
+    ]
+
+    assert len(crds) == 2
+    assert {one["DeletionPolicy"] for one in crds} == {"Retain"}
+
+
+def test_a_claim_for_what_a_plugin_hands_out_is_refused(world):
+    group = world.cluster.add_nodegroup(
+        "G6e", instance_type="g6e.12xlarge", mechanism=Mechanism.DEVICE_PLUGIN, max_size=1
+    )
+
+    assert faults_of(
+        group.add_resource_claim_template, "a", namespace="n", requests=[DeviceRequest.gpu(1)]
+    ) == {"ClaimNeedsDra"}
+
+
+def test_a_compute_domain_needs_such_a_group(world):
+    group = world.add_trn2()
+
+    assert faults_of(group.add_compute_domain, "a", namespace="n") == {
+        "ClaimNeedsDra",
+        "ComputeDomainNeedsNvlinkDomain",
+    }
+
+
+def test_a_claim_over_32_devices_is_refused(world):
+    group = world.add_trn2(
+        "P5", instance_type="p5.48xlarge", capacity=Capacity.reservation("cr-0123456789abcdef1")
+    )
+
+    assert faults_of(
+        group.add_resource_claim_template,
+        "node",
+        namespace="n",
+        requests=[DeviceRequest.gpu(8), DeviceRequest.efa()],
+    ) == {"ClaimTooLarge"}
+
+
+def test_more_interfaces_than_the_group_has_are_refused(world):
+    group = world.add_trn2(efa=4)
+
+    assert faults_of(
+        group.add_resource_claim_template, "a", namespace="n", requests=[DeviceRequest.efa(5)]
+    ) == {"TooManyDevices"}
+
+
+def test_a_claim_needs_a_delivery(make_world):
+    world = make_world()
+    external = world.add_trn2(drivers=ExternalDrivers())
+    alone = world.add_trn2("Alone", capacity=Capacity.block("cr-0123456789abcdef1"))
+
+    for group in (external, alone):
+        assert faults_of(
+            group.add_resource_claim_template, "a", namespace="n", requests=[DeviceRequest.efa(1)]
+        ) == {"NoDelivery"}
+
+
+def test_drivers_elsewhere_may_deliver_the_claims_of_this_app(make_world, tmp_path):
+    world = make_world()
+    drivers = ExternalDrivers(delivery=Delivery.gitops("unused"))
+    group = world.add_trn2(drivers=drivers)
+    group.add_resource_claim_template("a", namespace="n", requests=[DeviceRequest.neuron(1)])
+
+    world.app.synth()
+
+    (file,) = (tmp_path / "out0").rglob("*.yaml")
+
+    assert "kind: ResourceClaimTemplate" in file.read_text(encoding="utf-8")
