@@ -6,68 +6,67 @@ import json
 import math
 import stat
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from ._output import COULD_NOT_LOOK, WRONG
+from ._outcome import WRONG, OperationError
 
 _LARGEST: Final = 64 * 1024 * 1024
 _DEEPEST: Final = 100
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
-    """What is wrong with a file, and which exit code that means."""
-
-    file: str
-    message: str
-    code: int
-
-
-class UnusableFileError(Exception):
-    """A file cannot be read, or holds no JSON."""
-
-    def __init__(self, message: str, *, code: int) -> None:
-        super().__init__(message)
-        self.code = code
+_GZIP_MAGIC: Final = b"\x1f\x8b"
 
 
 def read_json_file(path: Path) -> Any:
-    """The content of a JSON file in UTF-8.
+    """The content of a JSON file, plain or compressed with gzip.
 
     Raises:
-        UnusableFileError: It cannot be read, is no JSON, or is larger or deeper than is sensible.
+        OperationError: It cannot be read, is no JSON, or is larger or deeper than is sensible.
+            The message leaves the file to be named by the caller.
     """
     content = _content(path)
     try:
-        value = json.loads(
-            content.decode("utf-8-sig"), parse_constant=_refuse_constant, parse_float=_finite
-        )
+        plain = _unpacked(content) if content.startswith(_GZIP_MAGIC) else content
+        value = json.loads(plain, parse_constant=_refuse_constant, parse_float=_finite)
     except RecursionError:
-        raise UnusableFileError("is nested too deeply", code=WRONG) from None
+        raise OperationError("is nested too deeply", code=WRONG) from None
     except ValueError as error:
-        raise UnusableFileError(f"is not JSON in UTF-8: {error}", code=WRONG) from error
+        raise OperationError(f"is not JSON: {error}", code=WRONG) from error
     if _is_deep(value):
-        raise UnusableFileError("is nested too deeply", code=WRONG)
+        raise OperationError("is nested too deeply", code=WRONG)
     return value
-
-
-def _content(path: Path) -> bytes:
-    try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):  # opening a named pipe would wait for its writer
-            raise UnusableFileError("cannot be read: it is not a file", code=COULD_NOT_LOOK)
-        if status.st_size > _LARGEST:
-            raise UnusableFileError(f"is larger than {_LARGEST >> 20} MiB", code=WRONG)
-        return path.read_bytes()
-    except (OSError, ValueError) as error:
-        raise UnusableFileError(f"cannot be read: {reason(error)}", code=COULD_NOT_LOOK) from error
 
 
 def reason(error: Exception) -> str:
     """Why the system refused, without the path, which the message has already."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise OperationError("cannot be read: it is not a file")
+        with path.open("rb") as file:
+            return _bounded(file.read(_LARGEST + 1))
+    except (OSError, ValueError) as error:
+        raise OperationError(f"cannot be read: {reason(error)}") from error
+
+
+def _bounded(content: bytes) -> bytes:
+    if len(content) > _LARGEST:
+        raise OperationError(f"is larger than {_LARGEST >> 20} MiB", code=WRONG)
+    return content
+
+
+def _unpacked(content: bytes) -> bytes:
+    import gzip  # noqa: PLC0415  (hardly ever needed)
+    import io  # noqa: PLC0415
+    import zlib  # noqa: PLC0415
+
+    try:
+        with gzip.open(io.BytesIO(content)) as file:
+            return _bounded(file.read(_LARGEST + 1))
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(str(error)) from error
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -82,6 +81,7 @@ def _finite(text: str) -> float:
 
 
 def _is_deep(value: Any) -> bool:
+    """Whether writing the value again could exhaust the stack."""
     level = [value]
     for _ in range(_DEEPEST):
         level = [child for item in level for child in _children(item)]

@@ -1,4 +1,4 @@
-"""What every verb writes: outcomes, JSON, and tables that fit the terminal."""
+"""What every verb writes: JSON, and text and tables that fit the terminal."""
 
 from __future__ import annotations
 
@@ -6,14 +6,8 @@ import json
 import shutil
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, Final
-
-FINE: Final = 0
-WRONG: Final = 1
-"""What was looked at is wrong."""
-COULD_NOT_LOOK: Final = 2
 
 _GAP: Final = "  "
 _NO_LIMIT: Final = 1_000_000
@@ -21,23 +15,6 @@ _NARROWEST: Final = 40
 _LONGEST_CELL: Final = 400  # no real value is longer; every row is padded to the longest
 
 Row = Sequence[str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """What a verb found: its exit code, its output, and one line for each thing to tell apart."""
-
-    code: int = FINE
-    text: str = ""
-    messages: tuple[str, ...] = ()
-
-
-class CannotLookError(Exception):
-    """A verb could not look at what it was asked to; each message is a line of its own."""
-
-    def __init__(self, *messages: str) -> None:
-        super().__init__(*messages)
-        self.messages = messages
 
 
 def safe(text: object) -> str:
@@ -60,27 +37,27 @@ def terminal_width() -> int:
     return shutil.get_terminal_size(fallback=(_NO_LIMIT, 24)).columns
 
 
-def prose(text: object, *, width: int, indent: str = "") -> list[str]:
-    """A text in lines that fit; words stay whole."""
+def prose(text: object, *, width: int, indent: str = "", hanging: str = "") -> list[str]:
+    """A text in lines that fit; words stay whole. Lines after the first hang in further."""
     return textwrap.wrap(
         safe(text),
         max(width, _NARROWEST),
         initial_indent=indent,
-        subsequent_indent=indent,
+        subsequent_indent=indent + hanging,
         break_long_words=False,
         break_on_hyphens=False,
     )
 
 
-def pairs(rows: Iterable[tuple[str, str]], *, width: int, indent: str = _GAP) -> list[str]:
+def pairs(rows: Iterable[tuple[str, str]], *, width: int) -> list[str]:
     """Names with their values beside them; a row without a value is left out."""
     filled = [(name, value) for name, value in rows if value]
     first = max((len(safe(name)) for name, _ in filled), default=0)
     lines: list[str] = []
     for name, value in filled:
-        hanging = indent + " " * first + _GAP
+        hanging = _GAP + " " * first + _GAP
         wrapped = prose(value, width=width, indent=hanging) or [hanging]
-        head = indent + safe(name).ljust(first) + _GAP
+        head = _GAP + safe(name).ljust(first) + _GAP
         lines += [(head + wrapped[0][len(hanging) :]).rstrip(), *wrapped[1:]]
     return lines
 
@@ -104,7 +81,7 @@ def table(titles: Row, rows: Sequence[Row], *, width: int) -> list[str]:
 
     Where even that is too wide, each row becomes a block of names and values.
     """
-    cells = [[_cell(cell) for cell in row] for row in rows]
+    cells = [[short(cell) or "-" for cell in row] for row in rows]
     widths = _squeezed(titles, cells, width)
     if widths is None:
         blocks = [pairs(zip(titles, row, strict=True), width=width) for row in cells]
@@ -152,6 +129,7 @@ def _cell_lines(cell: str, width: int) -> list[str]:
     return textwrap.wrap(cell, width, break_long_words=False, break_on_hyphens=False) or [""]
 
 
-def _cell(text: str) -> str:
-    shown = safe(text) or "-"
+def short(text: str) -> str:
+    """A text that is safe to show, cut where no real value is so long."""
+    shown = safe(text)
     return shown if len(shown) <= _LONGEST_CELL else f"{shown[:_LONGEST_CELL]}..."

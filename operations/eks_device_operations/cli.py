@@ -12,7 +12,8 @@ import sys
 from collections.abc import Sequence
 from typing import IO, Any, NoReturn
 
-from ._output import COULD_NOT_LOOK, CannotLookError, Outcome, safe
+from ._outcome import COULD_NOT_LOOK, OperationError, Outcome
+from ._output import safe
 
 _PROGRAM = "eks-devices"
 _INTERRUPTED = 130
@@ -52,8 +53,8 @@ def _run(arguments: argparse.Namespace) -> Outcome:
     try:
         verb = {"instances": _instances, "plan": _plan, "refresh": _refresh}[arguments.verb]
         return verb(arguments)
-    except CannotLookError as error:
-        return Outcome(code=COULD_NOT_LOOK, messages=error.messages)
+    except OperationError as error:
+        return Outcome(code=error.code, messages=error.messages)
 
 
 def _version() -> Outcome:
@@ -67,24 +68,25 @@ def _version() -> Outcome:
 
 
 def _instances(arguments: argparse.Namespace) -> Outcome:
-    from ._instances import show_instances  # noqa: PLC0415  (each verb loads what it needs)
+    from .instances import show_instances  # noqa: PLC0415  (each verb loads what it needs)
 
     return show_instances(arguments.names, family=arguments.family, json=arguments.json)
 
 
 def _plan(arguments: argparse.Namespace) -> Outcome:
-    from ._plan import show_plan  # noqa: PLC0415
+    from .plan import show_plan  # noqa: PLC0415
 
     return show_plan(arguments.assembly, json=arguments.json)
 
 
 def _refresh(arguments: argparse.Namespace) -> Outcome:
-    from ._refresh import refresh  # noqa: PLC0415
+    from .refresh import run_refresh  # noqa: PLC0415
 
-    return refresh(
+    return run_refresh(
         source_file=arguments.source_file,
         regions=[region for some in arguments.region or () for region in some],
         check=arguments.check,
+        allow_removals=arguments.allow_removals,
         data_folder=arguments.data_folder,
         json=arguments.json,
     )
@@ -189,6 +191,9 @@ def _add_refresh(verbs: Any) -> None:
     )
     parser.add_argument(
         "--check", action="store_true", help="write nothing; exit with 1 when the data is stale"
+    )
+    parser.add_argument(
+        "--allow-removals", action="store_true", help="write an answer that lacks types of today"
     )
     parser.add_argument(
         "--data-folder", metavar="DIR", help="the folder to write; the package's own unless named"

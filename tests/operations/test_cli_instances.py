@@ -9,9 +9,16 @@ from typing import Any
 
 import pytest
 
-from eks_device_operations import _facts, _instances
+from eks_device_operations import instances
 from eks_device_operations.cli import main
-from eks_devices import AcceleratedInstanceType, EksDevicesError
+from eks_device_operations.instances import facts
+from eks_devices import (
+    AcceleratedInstanceType,
+    EksDevicesError,
+    NodegroupPlan,
+    NodegroupSpec,
+    plan_nodegroup,
+)
 from eks_devices.findings import fault
 
 MAX_SECONDS = 0.25
@@ -90,6 +97,30 @@ def test_a_family_with_efa_only_is_listed(capsys: pytest.CaptureFixture[str]):
 
     assert "hpc7a.96xlarge" in text
     assert "AL2023_x86_64_STANDARD" in text
+    assert "A plan of a type without CHIPS needs efa=True" in text
+
+
+def test_the_list_of_accelerated_types_says_nothing_of_types_without(
+    capsys: pytest.CaptureFixture[str],
+):
+    assert "efa=True" not in printed(capsys, "instances")
+
+
+def test_a_type_with_efa_only_is_planned_as_it_is_told(capsys: pytest.CaptureFixture[str]):
+    name = "hpc7a.96xlarge"
+    document = json.loads(printed(capsys, "instances", name, "--json"))
+    told = document["instance_types"][0]["defaults"]
+
+    def planned(**options: Any) -> NodegroupPlan:
+        spec = NodegroupSpec(name="hpc", instance_type=name, max_size=1, **options)
+        return plan_nodegroup(spec, kubernetes_version=told["kubernetes_version"])
+
+    with pytest.raises(EksDevicesError, match="NoDevices"):
+        planned()
+    plan = planned(**told["required_options"])
+
+    assert told["required_options"] == {"efa": True}
+    assert told["mechanisms"] == {one.device_type: one.mechanism for one in plan.devices}
 
 
 def test_a_family_of_announced_names_is_listed(capsys: pytest.CaptureFixture[str]):
@@ -149,7 +180,7 @@ def test_a_type_without_a_default_plan_tells_why(
     def refused(*_: object, **__: object) -> None:
         raise EksDevicesError([fault("Odd", "x", "no AMI", got=1, allowed="2", fix="wait")])
 
-    monkeypatch.setattr(_facts, "plan_nodegroup", refused)
+    monkeypatch.setattr(facts, "plan_nodegroup", refused)
 
     assert "warning     no AMI; wait" in printed(capsys, "instances", "p5.48xlarge")
     assert "p5.48xlarge" in printed(capsys, "instances")
@@ -159,7 +190,8 @@ def test_a_type_with_efa_only_is_found_by_name(capsys: pytest.CaptureFixture[str
     text = printed(capsys, "instances", "c5n.18xlarge")
 
     assert "no accelerator that Kubernetes on EKS manages" in text
-    assert "efa by dra" in text
+    assert "EFA         1 (off unless a node group says efa=True; a plan needs it)" in text
+    assert "default     with efa=True: efa by dra (Kubernetes" in text
 
 
 def test_names_are_told_once_and_in_their_order(capsys: pytest.CaptureFixture[str]):
@@ -186,6 +218,7 @@ def test_json_has_every_fact(capsys: pytest.CaptureFixture[str]):
     assert document["announced"] == list(AcceleratedInstanceType.announced())
     assert found["p5.48xlarge"]["accelerator"]["count"] == 8
     assert found["p5.48xlarge"]["efa"]["count"] == 32
+    assert found["p5.48xlarge"]["defaults"]["required_options"] == {}
     assert found["p5.48xlarge"]["defaults"]["mechanisms"] == {"gpu": "dra", "efa": "dra"}
     assert len(found["p5.48xlarge"]["network_cards"]) == 32
     assert found["trn2u.48xlarge"]["support"][0]["verdict"] == "yes"
@@ -294,7 +327,7 @@ def test_an_interrupt_ends_with_130(monkeypatch: pytest.MonkeyPatch):
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_instances, "show_instances", interrupted)
+    monkeypatch.setattr(instances, "show_instances", interrupted)
 
     assert main(["instances"]) == 130
 

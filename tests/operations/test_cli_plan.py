@@ -5,14 +5,23 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from eks_device_operations.cli import main
-from eks_devices import Capacity, DeviceType, GpuSharing, Mechanism, NodegroupSpec, plan_cluster
+from eks_devices import (
+    Capacity,
+    DeviceType,
+    GpuSharing,
+    Mechanism,
+    NodegroupSpec,
+    Taint,
+    TaintEffect,
+    plan_cluster,
+)
 from eks_devices.findings import info, warning
 from eks_devices.plans import PLAN_FILE_SCHEMA
 
@@ -67,6 +76,13 @@ GROUP  DEVICE  COUNT  MECHANISM      OWNER             PODS ASK FOR
 trn2   neuron  16     dra            default           DeviceClass neuron.aws.com
 trn2   efa     16     dra            default           DeviceClass efa.networking.k8s.aws
 g7     gpu     2      device-plugin  default-60027e7a  nvidia.com/gpu: 8
+OWNER: default-<hash> is of the default installation, with settings of its own.
+
+GROUP  TAINTS
+trn2   aws.amazon.com/neuron=present:NoSchedule
+g7     nvidia.com/gpu=present:NoSchedule
+Pods with claims must tolerate: aws.amazon.com/neuron=present:NoSchedule (group trn2). EKS adds
+tolerations only to Pods that ask for extended resources.
 
 To install:
 DEVICE  MECHANISM      OWNER             SETTINGS                          FOR GROUPS
@@ -80,8 +96,7 @@ Warnings:
     fix: turn prefix delegation on
 
 Good to know:
-  KubernetesSupportEnds  kubernetes_version
-    standard support ends some day
+  KubernetesSupportEnds  kubernetes_version: standard support ends some day
 
 1 cluster, 2 node groups, 0 errors, 1 warning
 """
@@ -128,7 +143,9 @@ def report(capsys: pytest.CaptureFixture[str]) -> Reporter:
 def test_a_small_plan_reads_like_this(tmp_path: Path, report: Reporter):
     path, code = "nodegroups.g7.max_pods", "MaxPodsAboveAddresses"
     findings = [
-        info("KubernetesSupportEnds", "kubernetes_version", "standard support ends some day"),
+        info(
+            "KubernetesSupportEnds", "kubernetes_version", "standard support ends some day", fix="x"
+        ),
         warning(code, path, "the rest waits for an address", fix="turn prefix delegation on"),
     ]
     plan = {**SMALL, "findings": [finding.to_dict() for finding in findings]}
@@ -169,6 +186,119 @@ def test_a_device_says_what_pods_ask_for(tmp_path: Path, report: Reporter):
     assert "gb200 efa 4 dra default DeviceClass efa.networking.k8s.aws" in rows
     assert "efa device-plugin default - kept for others" in rows
     assert "UnverifiedInstanceType nodegroups.gb200.instance_type" in rows
+
+
+def text_of(report: Reporter, folder: Path, *groups: NodegroupSpec) -> str:
+    plan = plan_cluster(kubernetes_version="1.36", nodegroups=groups).to_dict()
+    code, text, _ = report(write(folder, {"a.eks-devices.json": plan_file(plan)}))
+    assert code == 0
+    return text
+
+
+def p5(
+    name: str, mechanism: Mechanism, taints: Sequence[Taint | str] | None = None
+) -> NodegroupSpec:
+    return NodegroupSpec(
+        name=name, instance_type="p5.48xlarge", max_size=2, mechanism=mechanism, taints=taints
+    )
+
+
+def test_only_pods_with_claims_are_told_to_tolerate(
+    tmp_path: Path, report: Reporter, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("COLUMNS", "1000")
+    preferred = Taint(key="soft", effect=TaintEffect.PREFER_NO_SCHEDULE)
+    own: list[Taint | str] = ["nvidia.com/gpu=present:NoSchedule", "only/mine:NoExecute", preferred]
+
+    text = text_of(
+        report,
+        tmp_path,
+        p5("a", Mechanism.DRA),
+        p5("b", Mechanism.DRA, own),
+        p5("c", Mechanism.DEVICE_PLUGIN),
+        p5("d", Mechanism.DRA, ()),
+    )
+    lines = text.splitlines()
+    start = lines.index("GROUP  TAINTS")
+
+    assert lines[start + 1 : start + 4] == [
+        "a      nvidia.com/gpu=present:NoSchedule",
+        "b      nvidia.com/gpu=present:NoSchedule, only/mine:NoExecute, soft:PreferNoSchedule",
+        "c      nvidia.com/gpu=present:NoSchedule",
+    ]
+    assert lines[start + 4] == (
+        "Pods with claims must tolerate: nvidia.com/gpu=present:NoSchedule (groups a, b); "
+        "only/mine:NoExecute (group b). EKS adds tolerations only to Pods that ask for extended "
+        "resources."
+    )
+
+
+def test_groups_without_claims_or_taints_say_nothing_of_tolerations(
+    tmp_path: Path, report: Reporter
+):
+    plugin, untainted = p5("a", Mechanism.DEVICE_PLUGIN), p5("b", Mechanism.DRA, ())
+
+    assert "tolerate" not in text_of(report, tmp_path / "a", plugin)
+    assert "TAINTS" not in text_of(report, tmp_path / "b", untainted)
+
+
+def test_owners_are_told_where_they_are_not_the_default(
+    tmp_path: Path, report: Reporter, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("COLUMNS", "1000")
+    plan = copy.deepcopy(SMALL)
+    first, second = plan["nodegroups"][0]["devices"]
+    first["owner"], second["owner"] = "host", "external"
+    plan["nodegroups"][1]["devices"][0]["owner"] = "team-60027e7a"
+
+    _, text, _ = report(write(tmp_path, {"a.eks-devices.json": plan_file(plan)}))
+
+    (note,) = [line for line in text.splitlines() if line.startswith("OWNER:")]
+    assert note == (
+        "OWNER: host is part of the node's operating system; external is installed by somebody "
+        "else; <scope>-<hash> is of the installation with that scope."
+    )
+
+
+def test_the_default_owner_needs_no_note(tmp_path: Path, report: Reporter):
+    assert "OWNER:" not in text_of(report, tmp_path, p5("a", Mechanism.DRA))
+
+
+def test_alike_findings_are_told_once(tmp_path: Path, report: Reporter):
+    findings = [
+        warning("Odd", "nodegroups.a", "it is odd", fix="mend it"),
+        info("Fine", "nodegroups.a", "it is so", fix="leave it"),
+        warning("Other", "nodegroups.a", "it is other", fix="mend it"),
+        warning("Odd", "nodegroups.b", "it is odd", fix="mend it"),
+        warning("Odd", "nodegroups.c", "it is odder", fix="mend it"),
+        info("Fine", "nodegroups.b", "it is so", fix="leave that too"),
+        info("Fine", "nodegroups.c", "it is different", fix="leave it"),
+    ]
+    plan = {**SMALL, "findings": [finding.to_dict() for finding in findings]}
+
+    _, text, _ = report(write(tmp_path, {"a.eks-devices.json": plan_file(plan)}))
+
+    assert (
+        text[text.index("Warnings:") :]
+        == """\
+Warnings:
+  Odd  nodegroups.a, nodegroups.b
+    it is odd
+    fix: mend it
+  Odd  nodegroups.c
+    it is odder
+    fix: mend it
+  Other  nodegroups.a
+    it is other
+    fix: mend it
+
+Good to know:
+  Fine  nodegroups.a, nodegroups.b: it is so
+  Fine  nodegroups.c: it is different
+
+1 cluster, 2 node groups, 0 errors, 4 warnings
+"""
+    )
 
 
 def clusters_in(report: Reporter, folder: Path) -> list[tuple[str, str]]:
@@ -300,37 +430,41 @@ def test_a_wrong_file_does_not_hide_the_others(tmp_path: Path, report: Reporter)
     assert [problem["file"] for problem in document["problems"]] == ["b.eks-devices.json"]
 
 
+NO_PLAN_FILE = "is not a plan file of schema 'eks-devices/plan-file/v1'"
 CONTENTS: list[tuple[bytes, str]] = [
-    (b"", "is not JSON in UTF-8"),
-    (b"\0\0\0", "is not JSON in UTF-8"),
-    (b"<html>", "is not JSON in UTF-8"),
-    (b'{"schema": ', "is not JSON in UTF-8"),
-    (b"\xff\xfe{\0}\0", "is not JSON in UTF-8"),
-    (b'{"schema": "\xc3\x28"}', "is not JSON in UTF-8"),
+    (b"", "is not JSON"),
+    (b"\0\0\0", "is not JSON"),
+    (b"<html>", "is not JSON"),
+    (b'{"schema": ', "is not JSON"),
+    (b"\xff\xfe{\0}\0", "'schema' is missing"),
+    (b"\xff\xfe\xff", "is not JSON"),
+    (b"\x1f\x8bno gzip", "is not JSON"),
+    (b'{"schema": "\xc3\x28"}', "is not JSON"),
     (b"NaN", "NaN is not a number of JSON"),
     (b'{"schema": Infinity}', "Infinity is not a number of JSON"),
     (b'{"schema": 1e999}', "a number is too large"),
-    (b'{"schema": ' + b"9" * 5000 + b"}", "is not JSON in UTF-8"),
+    (b'{"schema": ' + b"9" * 5000 + b"}", "is not JSON"),
     (b"[" * 100_000, "is nested too deeply"),
     (b'{"a":' * 100_000, "is nested too deeply"),
     (b"[" * 300 + b"]" * 300, "is nested too deeply"),
-    (b"null", "the content: expected an object, got null"),
-    (b"[]", "the content: expected an object, got a list"),
-    (b'"text"', "the content: expected an object, got 'text'"),
-    (b"1.5", "the content: expected an object, got a fraction"),
-    (b"{}", "schema is missing"),
-    (b'{"schema": null}', "schema: expected a text, got null"),
-    (b'{"schema": {"a": [null]}}', "schema: expected a text, got an object"),
-    (b'{"schema": "eks-devices/plan-file/v2"}', "expected 'eks-devices/plan-file/v1', got"),
+    (b"null", NO_PLAN_FILE),
+    (b"[]", NO_PLAN_FILE),
+    (b'"text"', NO_PLAN_FILE),
+    (b"1.5", NO_PLAN_FILE),
+    (b"{}", f"{NO_PLAN_FILE}: 'schema' is missing"),
+    (b'{"schema": null}', f"{NO_PLAN_FILE}: 'schema' is None"),
+    (b'{"schema": {"a": [null]}}', f"{NO_PLAN_FILE}: 'schema' is {{'a'"),
+    (b'{"schema": "eks-devices/plan-file/v2"}', "its schema is 'eks-devices/plan-file/v2'"),
     (b'{"schema": "eks-devices/plan/v1"}', "synthesise again with this version"),
-    (b'{"schema": "\\u001b[31m"}', "got '\\x1b[31m'"),
-    (b'{"schema": "eks-devices/plan-file/v1"}', "clusters is missing"),
-    (b'{"schema": "eks-devices/plan-file/v1", "clusters": null}', "clusters: expected a list"),
-    (b'{"schema": "eks-devices/plan-file/v1", "clusters": [null]}', "clusters[0]: expected an"),
-    (b'{"schema": "eks-devices/plan-file/v1", "clusters": [{}]}', "clusters[0].path is missing"),
+    (b'{"schema": "\\u001b[31m"}', "its schema is '\\x1b[31m'"),
+    (b'{"schema": "' + b"x" * 5000 + b'"}', "xxx; synthesise again"),
+    (b'{"schema": "eks-devices/plan-file/v1"}', f"{NO_PLAN_FILE}: 'clusters' is missing"),
+    (b'{"schema": "eks-devices/plan-file/v1", "clusters": null}', "'clusters' is None"),
+    (b'{"schema": "eks-devices/plan-file/v1", "clusters": [null]}', NO_PLAN_FILE),
+    (b'{"schema": "eks-devices/plan-file/v1", "clusters": [{}]}', "'path' is missing"),
     (
         b'{"schema": "eks-devices/plan-file/v1", "clusters": [{"path": 1, "plan": []}]}',
-        "clusters[0].path: expected a text, got a whole number",
+        "'path' is 1",
     ),
 ]
 
@@ -353,44 +487,52 @@ def test_content_that_is_no_plan_file_is_told(
 
 MISSING = object()
 GROUP = "nodegroups.0"
+NO_PLAN = "is not a plan of schema 'eks-devices/plan/v1'"
 CHANGES: list[tuple[str, Any, str]] = [
-    ("schema", "eks-devices/plan/v2", "clusters[0].plan.schema: expected 'eks-devices/plan/v1'"),
-    ("schema", MISSING, "clusters[0].plan.schema is missing"),
-    ("kubernetes_version", 1.34, "kubernetes_version: expected a text, got a fraction"),
-    ("nodegroups", MISSING, "clusters[0].plan.nodegroups is missing"),
-    ("nodegroups", {"0": {}}, "nodegroups: expected a list, got an object"),
-    ("nodegroups.0", None, "nodegroups[0]: expected an object, got null"),
-    ("nodegroups.1", "g7", "nodegroups[1]: expected an object, got 'g7'"),
-    (f"{GROUP}.name", MISSING, "nodegroups[0].name is missing"),
-    (f"{GROUP}.name", ["\x1b]0;x\x07"], "nodegroups[0].name: expected a text, got a list"),
-    (f"{GROUP}.sizes", None, "nodegroups[0].sizes: expected an object"),
-    (f"{GROUP}.sizes.max", "4", "sizes.max: expected a whole number, got '4'"),
-    (f"{GROUP}.sizes.min", True, "sizes.min: expected a whole number, got true or false"),
-    (f"{GROUP}.sizes.desired", 1.5, "sizes.desired: expected a whole number, got a fraction"),
-    (f"{GROUP}.capacity", "spot", "capacity: expected an object, got 'spot'"),
-    (f"{GROUP}.capacity.reservation", None, "capacity.reservation: expected a text, got null"),
-    (f"{GROUP}.ami_type", None, "ami_type: expected a text, got null"),
-    (f"{GROUP}.max_pods", "51", "max_pods: expected a whole number, got '51'"),
-    (f"{GROUP}.max_pods", MISSING, "max_pods is missing"),
-    (f"{GROUP}.network_interfaces.3", [], "network_interfaces[3]: expected an object"),
-    (f"{GROUP}.network_interfaces.3.InterfaceType", 5, "InterfaceType: expected a text"),
-    (f"{GROUP}.devices.0.count", None, "devices[0].count: expected a whole number, got null"),
-    (f"{GROUP}.devices.0.device_type", "tpu", "device_type: expected one of compute-domain, efa,"),
-    (f"{GROUP}.devices.0.device_type", [], "device_type: expected one of compute-domain, efa,"),
-    (f"{GROUP}.devices.0.mechanism", "cdi", "mechanism: expected one of device-plugin, dra"),
-    (f"{GROUP}.devices.0.settings", {"a": None}, "settings.a: expected a text or a whole number"),
-    (f"{GROUP}.devices.0.settings", {"\n": 0.5}, "settings.\\n: expected a text or a whole"),
-    (f"{GROUP}.extended_resources", {"a": "b"}, "extended_resources.a: expected a whole number"),
-    (f"{GROUP}.extended_resources", [1], "extended_resources: expected an object, got a list"),
-    (f"{GROUP}.device_classes", [None], "device_classes[0]: expected a text, got null"),
-    ("drivers", None, "drivers: expected a list, got null"),
-    ("drivers.0.nodegroups", "trn2", "drivers[0].nodegroups: expected a list, got 'trn2'"),
-    ("drivers.0.owner", MISSING, "drivers[0].owner is missing"),
-    ("findings", MISSING, "clusters[0].plan.findings is missing"),
-    ("findings.0", [], "findings[0]: expected an object, got a list"),
-    ("findings.0.severity", "fatal", "severity: expected one of error, info, warning"),
-    ("findings.0.fix", {}, "findings[0].fix: expected a text, got an object"),
-    ("findings", [None] * 25, "and 15 more like these"),
+    ("schema", "eks-devices/plan/v2", "its schema is 'eks-devices/plan/v2'"),
+    ("schema", MISSING, "'schema' is missing"),
+    ("kubernetes_version", 1.34, "'kubernetes_version' is 1.34"),
+    ("nodegroups", MISSING, "'nodegroups' is missing"),
+    ("nodegroups", {"0": {}}, "'nodegroups' is {'0'"),
+    ("nodegroups.0", None, "None stands where an object"),
+    ("nodegroups.1", "g7", "'g7' stands where an object"),
+    (f"{GROUP}.name", MISSING, "'name' is missing"),
+    (f"{GROUP}.name", ["\x1b]0;x\x07"], "'name' is ["),
+    (f"{GROUP}.sizes", None, "'sizes' is None"),
+    (f"{GROUP}.sizes.max", "4", "'max' is '4'"),
+    (f"{GROUP}.sizes.min", True, "'min' is True"),
+    (f"{GROUP}.sizes.desired", 1.5, "'desired' is 1.5"),
+    (f"{GROUP}.sizes.desired", MISSING, "'desired' is missing"),
+    (f"{GROUP}.capacity", "spot", "'capacity' is 'spot'"),
+    (f"{GROUP}.capacity.reservation", None, "'reservation' is None"),
+    (f"{GROUP}.ami_type", None, "'ami_type' is None"),
+    (f"{GROUP}.max_pods", "51", "'max_pods' is '51'"),
+    (f"{GROUP}.max_pods", MISSING, "'max_pods' is missing"),
+    (f"{GROUP}.network_interfaces.3", [], "[] stands where an object"),
+    (f"{GROUP}.network_interfaces.3.InterfaceType", 5, "'InterfaceType' is 5"),
+    (f"{GROUP}.devices.0.count", None, "'count' is None"),
+    (f"{GROUP}.devices.0.device_type", "tpu", "'tpu' is not a valid DeviceType"),
+    (f"{GROUP}.devices.0.device_type", [], "'device_type' is []"),
+    (f"{GROUP}.devices.0.mechanism", "cdi", "'cdi' is not a valid Mechanism"),
+    (f"{GROUP}.devices.0.mechanism", "x" * 5000, "'xxx"),
+    (f"{GROUP}.taints", MISSING, "'taints' is missing"),
+    (f"{GROUP}.taints", "a=b:NoSchedule", "'taints' is 'a=b:NoSchedule'"),
+    (f"{GROUP}.taints.0", None, "None stands where an object"),
+    (f"{GROUP}.taints.0.value", None, "'value' is None"),
+    (f"{GROUP}.taints.0.effect", "\x1b[2J", "is not a valid TaintEffect"),
+    (f"{GROUP}.extended_resources", {"a": "b"}, "'a' is 'b'"),
+    (f"{GROUP}.extended_resources", [1], "'extended_resources' is [1]"),
+    (f"{GROUP}.device_classes", [None], "'device_classes' is [None]"),
+    ("drivers", None, "'drivers' is None"),
+    ("drivers.0.nodegroups", "trn2", "'nodegroups' is 'trn2'"),
+    ("drivers.0.owner", MISSING, "'owner' is missing"),
+    ("drivers.0.settings", {"a": None}, "'a' is None"),
+    ("drivers.0.settings", {"\n": 0.5}, "is 0.5"),
+    ("findings", MISSING, "'findings' is missing"),
+    ("findings.0", [], "[] stands where an object"),
+    ("findings.0.severity", "fatal", "'fatal' is not a valid Severity"),
+    ("findings.0.fix", {}, "'fix' is {}"),
+    ("findings", [None] * 25, "None stands where an object"),
 ]
 
 
@@ -417,41 +559,46 @@ def test_a_plan_with_a_wrong_value_is_told(
     code, text, errors = report(folder)
 
     assert code == 1
+    assert errors.startswith(f"eks-devices: {folder}/bad.eks-devices.json: {NO_PLAN}: ")
     assert message in errors
+    assert len(errors) < len(str(folder)) + 400
     assert "Training/Cluster" not in text
     assert errors.replace("\n", "").isprintable()
+
+
+NO_MANIFEST = "is not the manifest of a cloud assembly"
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"{", "manifest.json: is not JSON in UTF-8"),
-        (b"[]", "manifest.json: the content: expected an object, got a list"),
-        ({"artifacts": None}, "manifest.json: artifacts: expected an object, got null"),
-        ({"artifacts": {"a": 1}}, "manifest.json: artifacts.a: expected an object"),
-        ({"artifacts": {"a": {}}}, "manifest.json: artifacts.a.type is missing"),
-        (
-            {"artifacts": {"a": {"type": "cdk:cloud-assembly"}}},
-            "manifest.json: artifacts.a.properties is missing",
-        ),
-        (manifest(a=None), "artifacts.a.properties.directoryName: expected a text, got null"),
-        (manifest(a=""), "artifacts.a: expected the name of a folder beside it, got ''"),
-        (manifest(a=".."), "artifacts.a: expected the name of a folder beside it, got '..'"),
-        (manifest(a="b/../.."), "expected the name of a folder beside it, got 'b/../..'"),
-        (manifest(a="/etc"), "expected the name of a folder beside it, got '/etc'"),
-        (manifest(a="gone"), "expected the name of a folder beside it, got 'gone'"),
-        (manifest(a="x" * 5000), "expected the name of a folder beside it, got 'xxx"),
-        (manifest(a="a\0b"), "expected the name of a folder beside it, got 'a\\x00b'"),
-        (manifest(**{"a\x1b[2J": "gone"}), "artifacts.a\\x1b[2J: expected the name of a folder"),
+        (b"{", "is not JSON"),
+        (b"[]", NO_MANIFEST),
+        (b"1", NO_MANIFEST),
+        ({"artifacts": None}, f"{NO_MANIFEST}: 'artifacts' is None"),
+        ({"artifacts": {"a": 1}}, f"{NO_MANIFEST}: 1 stands where an object"),
+        ({"artifacts": {"a": {}}}, f"{NO_MANIFEST}: 'type' is missing"),
+        ({"artifacts": {"a": {"type": "cdk:cloud-assembly"}}}, "'properties' is missing"),
+        (manifest(a=None), "'directoryName' is None"),
+        (manifest(a=""), "artifact 'a' is in no folder beside it: ''"),
+        (manifest(a=".."), "artifact 'a' is in no folder beside it: '..'"),
+        (manifest(a="b/../.."), "is in no folder beside it: 'b/../..'"),
+        (manifest(a="/etc"), "is in no folder beside it: '/etc'"),
+        (manifest(a="gone"), "is in no folder beside it: 'gone'"),
+        (manifest(a="x" * 5000), "is in no folder beside it: 'xxx"),
+        (manifest(a="a\0b"), "is in no folder beside it: 'a\\x00b"),
+        (manifest(**{"a\x1b[2J": "gone"}), "artifact 'a\\x1b[2J' is in no folder"),
     ],
 )
 def test_a_manifest_that_is_wrong_is_told(
     content: Any, message: str, tmp_path: Path, report: Reporter
 ):
     files = {"manifest.json": content, "a.eks-devices.json": plan_file()}
-    code, _, errors = report(write(tmp_path / "out", files))
+    folder = write(tmp_path / "out", files)
+    code, _, errors = report(folder)
 
     assert code == 1
+    assert errors.startswith(f"eks-devices: {folder}/manifest.json: ")
     assert message in errors
     assert errors.replace("\n", "").isprintable()
 
@@ -528,11 +675,11 @@ def test_a_huge_file_is_not_read(tmp_path: Path, report: Reporter):
 def test_a_file_without_permission_could_not_be_looked_at(
     tmp_path: Path, report: Reporter, monkeypatch: pytest.MonkeyPatch
 ):
-    def refused(_: Path) -> bytes:
+    def refused(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
     folder = write(tmp_path, {"a.eks-devices.json": plan_file()})
-    monkeypatch.setattr(Path, "read_bytes", refused)  # nothing is unreadable for root
+    monkeypatch.setattr(Path, "open", refused)  # nothing is unreadable for root
 
     code, _, errors = report(folder)
 
@@ -572,6 +719,7 @@ def test_no_control_character_reaches_the_terminal(tmp_path: Path, report: Repor
     group["capacity"] = {"kind": HOSTILE, "reservation": HOSTILE}
     device |= {"owner": HOSTILE, "settings": {HOSTILE: HOSTILE}}
     driver |= {"owner": HOSTILE, "settings": {HOSTILE: HOSTILE}, "nodegroups": [HOSTILE]}
+    group["taints"] = [{"key": HOSTILE, "value": HOSTILE, "effect": "NoSchedule"}]
     plan["kubernetes_version"] = HOSTILE
     plan["findings"].append({
         "code": HOSTILE, "severity": "info", "path": HOSTILE, "message": HOSTILE, "fix": HOSTILE

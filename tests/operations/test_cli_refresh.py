@@ -4,6 +4,7 @@ import gzip
 import importlib.util
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from eks_device_operations import _refresh
+from eks_device_operations._outcome import OperationError
 from eks_device_operations.cli import main
-from eks_device_operations.refresh import RefreshError
-from eks_devices._data import data_path
+from eks_device_operations.refresh import command
+from eks_devices import instance_records
 
-COMMITTED = Path(data_path("instance_types.json")).parent
+COMMITTED = Path(instance_records.data_folder())
 FILES = ("instance_types.json", "efa_types.json")
 
 Refresher = Callable[..., tuple[int, str, str]]
@@ -110,9 +111,9 @@ def test_regions_are_passed_on_in_both_spellings(
 
     def ask(*, regions: list[str], **_: Any) -> None:
         asked.extend(regions)
-        raise RefreshError("enough")
+        raise OperationError("enough")
 
-    monkeypatch.setattr(_refresh, "refresh_instance_types", ask)
+    monkeypatch.setattr(command, "refresh_instance_types", ask)
 
     refresh("--region", "us-east-1", "eu-west-1", "--region", "us-west-2", "--check")
 
@@ -168,7 +169,7 @@ def test_what_cannot_be_looked_at_ends_with_2(
         (b"", "is not JSON"),
         (b"{", "is not JSON"),
         (b"\xff", "is not JSON"),
-        (b"[" * 200_000, "is not JSON"),
+        (b"[" * 200_000, "is nested too deeply"),
         (b"\x1f\x8b\x00", "is not JSON"),
         (gzip.compress(b"[]"), "got one without entries"),
         (b"null", "got NoneType"),
@@ -192,6 +193,54 @@ def test_an_answer_that_is_wrong_ends_with_1_and_writes_nothing(
         assert (folder / name).read_bytes() == (COMMITTED / name).read_bytes()
 
 
+def test_a_pipe_is_refused_at_once(refresh: Refresher, tmp_path: Path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    code, text, errors = refresh("--from", pipe, "--check")
+
+    assert (code, text) == (2, "")
+    assert "cannot be read: it is not a file" in errors
+
+
+def test_a_device_is_refused_at_once(refresh: Refresher):
+    assert refresh("--from", "/dev/zero", "--check")[0] == 2
+
+
+def test_missing_types_end_with_1_and_are_written_only_when_allowed(
+    recorded: str, folder: Path, tmp_path: Path, refresh: Refresher
+):
+    answer = tmp_path / "answer.json"
+    infos = json.loads(gzip.decompress(Path(recorded).read_bytes()))
+    del infos["g5.xlarge"]
+    answer.write_text(json.dumps(infos), encoding="utf-8")
+    arguments = ("--from", answer, "--data-folder", folder)
+
+    code, text, errors = refresh(*arguments)
+    assert (code, text) == (1, "")
+    assert "say --allow-removals" in errors
+    assert "eks-devices: missing: g5.xlarge\n" in errors
+    assert (folder / FILES[0]).read_bytes() == (COMMITTED / FILES[0]).read_bytes()
+
+    assert refresh(*arguments, "--check")[0] == 1
+    assert refresh(*arguments, "--check", "--allow-removals")[0] == 1
+
+    code, text, errors = refresh(*arguments, "--allow-removals")
+    assert (code, errors) == (0, "")
+    assert text.startswith("written: instance_types.json\nREMOVED: g5.xlarge\n")
+    assert refresh(*arguments, "--check")[0] == 0
+
+
+def test_an_answer_that_unpacks_without_end_is_refused(refresh: Refresher, tmp_path: Path):
+    bomb = tmp_path / "answer.json.gz"
+    bomb.write_bytes(gzip.compress(bytes(65 << 20), compresslevel=1))
+
+    code, _, errors = refresh("--from", bomb, "--check")
+
+    assert code == 1
+    assert "is larger than 64 MiB" in errors
+
+
 def test_a_folder_that_cannot_be_written_names_the_way_out(
     recorded: str, refresh: Refresher, monkeypatch: pytest.MonkeyPatch
 ):
@@ -210,7 +259,9 @@ def test_a_missing_boto3_names_the_extra(refresh: Refresher, monkeypatch: pytest
     code, _, errors = refresh("--region", "us-east-1", "--check")
 
     assert code == 2
-    assert "eks-devices[operations]" in errors
+    assert 'in a checkout of eks-devices run pip install ".[operations]"' in errors
+    assert "install the extra 'operations' from there" in errors
+    assert not re.search(r"install ['\"]?eks-devices", errors)  # that name on PyPI is not ours
 
 
 def test_what_to_refresh_must_be_known(capsys: pytest.CaptureFixture[str]):

@@ -1,12 +1,6 @@
-"""Bring the generated instance catalogue up to date with EC2's DescribeInstanceTypes."""
+"""The verb `refresh`: brings the instance catalogue up to date with DescribeInstanceTypes."""
 
-from .errors import InvalidAnswerError, NoAnswerError, RefreshError
+from .command import run_refresh
 from .instance_types import RefreshResult, refresh_instance_types
 
-__all__ = [
-    "InvalidAnswerError",
-    "NoAnswerError",
-    "RefreshError",
-    "RefreshResult",
-    "refresh_instance_types",
-]
+__all__ = ["RefreshResult", "refresh_instance_types", "run_refresh"]

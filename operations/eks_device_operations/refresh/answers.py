@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from .errors import InvalidAnswerError
+from .._outcome import WRONG, OperationError
 
 _ENTRIES: Final = "InstanceTypes"
 _EXPECTED: Final = (
@@ -21,12 +21,12 @@ def infos_in(answer: Any) -> list[Any]:
             or entries by type name.
 
     Raises:
-        InvalidAnswerError: It has none of these shapes, is empty, or is only a part of an answer.
+        OperationError: It has none of these shapes, is empty, or is only a part of an answer.
     """
     if isinstance(answer, dict) and _ENTRIES not in answer:
         return _filled(list(answer.values()))
     if not isinstance(answer, (dict, list)):
-        raise InvalidAnswerError(f"{_EXPECTED}; got {type(answer).__name__}")
+        raise OperationError(f"{_EXPECTED}; got {type(answer).__name__}", code=WRONG)
     items = [answer] if isinstance(answer, dict) else answer
     _require_last_page(items)
     return _filled([info for item in items for info in _infos_in_item(item)])
@@ -37,20 +37,21 @@ def _infos_in_item(item: Any) -> list[Any]:
         return [item]
     infos = item[_ENTRIES]
     if not isinstance(infos, list):
-        raise InvalidAnswerError(f"{_EXPECTED}; {_ENTRIES} is {type(infos).__name__}")
+        raise OperationError(f"{_EXPECTED}; {_ENTRIES} is {type(infos).__name__}", code=WRONG)
     return infos
 
 
 def _require_last_page(items: list[Any]) -> None:
     last = items[-1] if items else None
     if isinstance(last, dict) and _ENTRIES in last and last.get("NextToken"):
-        raise InvalidAnswerError(
+        raise OperationError(
             "the answer ends with a NextToken: it is only a part, and types would be lost; "
-            "ask again without --max-items and --no-paginate"
+            "ask again without --max-items and --no-paginate",
+            code=WRONG,
         )
 
 
 def _filled(infos: list[Any]) -> list[Any]:
     if not infos:
-        raise InvalidAnswerError(f"{_EXPECTED}; got one without entries")
+        raise OperationError(f"{_EXPECTED}; got one without entries", code=WRONG)
     return infos

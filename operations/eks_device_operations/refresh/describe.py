@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
-from .errors import InvalidAnswerError, NoAnswerError
+from .._json_file import read_json_file
+from .._outcome import OperationError
 
-_GZIP_MAGIC = b"\x1f\x8b"
-_CARD_FIELD = "InterfaceTypes"
+_CARD_FIELD: Final = "InterfaceTypes"
+_NO_BOTO3: Final = (
+    "asking EC2 needs boto3, which the extra 'operations' brings: in a checkout of eks-devices run "
+    'pip install ".[operations]"; where eks-devices came from elsewhere, install the extra '
+    "'operations' from there; or name a recorded answer with --from"
+)
+_EXPECTED: Final = (
+    "expected what 'aws ec2 describe-instance-types --output json' writes, plain or .gz"
+)
 
 
 def describe(regions: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -20,7 +29,7 @@ def describe(regions: Sequence[str]) -> Iterator[dict[str, Any]]:
         regions: Region names, asked in this order.
 
     Raises:
-        NoAnswerError: boto3 is not installed or too old, or EC2 cannot be asked.
+        OperationError: boto3 is not installed or too old, or EC2 cannot be asked.
 
     Source: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypes.html
     """
@@ -32,55 +41,33 @@ def describe(regions: Sequence[str]) -> Iterator[dict[str, Any]]:
             require_card_field(client)
             yield from client.get_paginator("describe_instance_types").paginate()
         except failures as error:
-            raise NoAnswerError(f"EC2 in {region!r} cannot be asked: {error}") from error
+            raise OperationError(f"EC2 in {region!r} cannot be asked: {error}") from error
 
 
 def require_card_field(client: Any) -> None:
     """Fail when the installed API model would drop the interface types of network cards.
 
     Raises:
-        NoAnswerError: The model has no such field; boto3 drops unknown fields without a word.
+        OperationError: The model has no such field; boto3 drops unknown fields without a word.
     """
     card = client.meta.service_model.shape_for("NetworkCardInfo")
     if _CARD_FIELD not in card.members:
-        raise NoAnswerError(
+        raise OperationError(
             f"the installed botocore does not know NetworkCards.{_CARD_FIELD} and would drop it: "
             "upgrade boto3 (the extra 'operations' has the floor)"
         )
 
 
-def read_file(path: str) -> Any:
-    """The JSON content of a file, plain or compressed with gzip.
+def read_answer(path: str) -> Any:
+    """The content of a file that holds an answer, plain or compressed with gzip.
 
     Raises:
-        NoAnswerError: The file cannot be read.
-        InvalidAnswerError: It holds no JSON.
+        OperationError: It is no regular file, cannot be read, or holds no JSON.
     """
     try:
-        with open(path, "rb") as file:
-            content = file.read()
-    except (OSError, ValueError) as error:
-        raise NoAnswerError(f"{path!r} cannot be read: {error}") from error
-    return _parsed(path, content)
-
-
-def _parsed(path: str, content: bytes) -> Any:
-    import gzip  # noqa: PLC0415  (needed by this verb only)
-    import json  # noqa: PLC0415
-    import zlib  # noqa: PLC0415
-
-    try:
-        plain = gzip.decompress(content) if content.startswith(_GZIP_MAGIC) else content
-        return json.loads(plain, parse_constant=_refuse_constant)
-    except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
-        raise InvalidAnswerError(
-            f"{path!r} is not JSON (plain or .gz), as 'aws ec2 describe-instance-types "
-            f"--output json' writes it: {error}"
-        ) from error
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
+        return read_json_file(Path(path))
+    except OperationError as error:
+        raise OperationError(f"{path!r} {error}; {_EXPECTED}", code=error.code) from error
 
 
 def _boto3() -> tuple[Any, Any]:
@@ -88,7 +75,5 @@ def _boto3() -> tuple[Any, Any]:
         import boto3  # noqa: PLC0415  (an extra, and slow to import)
         from botocore import exceptions  # noqa: PLC0415
     except ImportError as error:
-        raise NoAnswerError(
-            "asking EC2 needs boto3: pip install 'eks-devices[operations]', or give a file"
-        ) from error
+        raise OperationError(_NO_BOTO3) from error
     return boto3, exceptions

@@ -10,12 +10,13 @@ from typing import Any
 
 from eks_devices import instance_records
 
+from .._outcome import FINE, WRONG, OperationError
 from .answers import infos_in
-from .describe import describe, read_file
-from .errors import NoAnswerError
+from .describe import describe, read_answer
 from .files import read_text, write_all
 from .records import CatalogueRecords, to_catalogue
 from .render import Differences, compare, render
+from .soundness import require_sound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,19 +32,18 @@ class RefreshResult:
     """The report for people."""
 
     @property
-    def changed(self) -> tuple[str, ...]:
-        """Every type that was added, removed or altered, sorted."""
-        found = self.differences
-        return tuple(sorted((*found.added, *found.removed, *found.altered)))
-
-    @property
     def exit_code(self) -> int:
-        """1 when a check found stale files, else 0."""
-        return int(self.check and bool(self.stale_files))
+        """What the command ends with: a check that found stale files is not fine."""
+        return WRONG if self.check and self.stale_files else FINE
 
 
 def refresh_instance_types(
-    *, source_file: str | None, regions: Sequence[str], check: bool, data_folder: str
+    *,
+    source_file: str | None,
+    regions: Sequence[str],
+    check: bool,
+    data_folder: str,
+    allow_removals: bool = False,
 ) -> RefreshResult:
     """Bring the generated files of the instance catalogue up to date.
 
@@ -52,33 +52,57 @@ def refresh_instance_types(
         regions: Regions to ask when there is no file; several find types that one lacks.
         check: Compare only and write nothing.
         data_folder: The folder of the generated files.
+        allow_removals: Write an answer that lacks types of today's catalogue.
 
     Returns:
         Which types changed, and the report.
 
     Raises:
-        InvalidAnswerError: The answer is not what DescribeInstanceTypes gives.
-        NoAnswerError: There is nothing to read, or the files cannot be written.
+        OperationError: There is nothing to read, the answer is not what DescribeInstanceTypes
+            gives, lacks types of today or gives a type that cannot be used, or the files cannot
+            be written.
     """
     catalogue = to_catalogue(infos_in(_answer(source_file, regions)))
     texts = _texts(catalogue)
     old = {name: read_text(data_folder, name) for name in texts}
     stale = tuple(name for name in texts if old[name] != texts[name])
     differences = compare(_all_records(old), _all_records(texts))
+    refused = () if allow_removals else _lost(old, catalogue)
+    if refused and not check:
+        raise OperationError(*_refusal(refused), code=WRONG)
+    require_sound(catalogue, leave_out=refused)
     if stale and not check:
         write_all(data_folder, {name: texts[name] for name in stale})
-    text = _report(differences, stale, catalogue, check=check)
+    text = _report(differences, stale, catalogue, check=check, refused=refused)
     return RefreshResult(differences=differences, stale_files=stale, check=check, text=text)
 
 
 def _answer(source_file: str | None, regions: Sequence[str]) -> Any:
     if source_file is not None and regions:
-        raise NoAnswerError("give either a file or Regions: the catalogue has one source")
+        raise OperationError("give either a file or Regions: the catalogue has one source")
     if source_file is not None:
-        return read_file(source_file)
+        return read_answer(source_file)
     if not regions:
-        raise NoAnswerError("name the Regions to ask, or a file that holds an answer")
+        raise OperationError("name the Regions to ask, or a file that holds an answer")
     return list(describe(regions))
+
+
+def _lost(old: Mapping[str, str], catalogue: CatalogueRecords) -> tuple[str, ...]:
+    """Types of today that the answer lacks, or of whose accelerators it knows nothing."""
+    kept = {
+        instance_records.ACCELERATED_FILE: catalogue.accelerated.keys(),
+        instance_records.EFA_FILE: catalogue.accelerated.keys() | catalogue.efa_only.keys(),
+    }
+    known = _all_records(old)
+    return tuple(sorted(name for name, (file, _) in known.items() if name not in kept[file]))
+
+
+def _refusal(lost: Sequence[str]) -> list[str]:
+    summary = (
+        "nothing is written: the answer lacks types of today's catalogue, or their accelerators; "
+        "ask the Regions that offer them too, or say --allow-removals"
+    )
+    return [summary, *(f"missing: {name}" for name in lost)]
 
 
 def _texts(catalogue: CatalogueRecords) -> dict[str, str]:
@@ -98,13 +122,20 @@ def _all_records(texts: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _report(
-    found: Differences, stale: Sequence[str], catalogue: CatalogueRecords, *, check: bool
+    found: Differences,
+    stale: Sequence[str],
+    catalogue: CatalogueRecords,
+    *,
+    check: bool,
+    refused: Sequence[str],
 ) -> str:
     kinds = (("added", found.added), ("REMOVED", found.removed), ("changed", found.altered))
     lines = [_summary(stale, catalogue, check=check)]
     lines += [f"{kind}: {name}" for kind, names in kinds for name in names]
     if stale and not (found.added or found.removed or found.altered):
         lines.append("the records agree; only the text differs, as after an edit by hand")
+    if refused:
+        lines.append(f"a refresh needs --allow-removals: {len(refused)} types would be lost")
     if stale and not check:
         lines.append("now say in instance_types.source.toml where this answer is from")
     return "\n".join(lines)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from eks_devices import instance_records
+from eks_devices.instance_records import Record
 
-from .errors import InvalidAnswerError
-
-Record = Mapping[str, Any]
+from .._outcome import WRONG, OperationError
 
 _MEMORY: Final = {"SizeInMiB": int}
 _DEVICE: Final = {"Name": str, "Manufacturer": str, "Count": int, "MemoryInfo": _MEMORY}
@@ -53,13 +52,8 @@ _SHAPE: Final[dict[str, Any]] = {
 _OTHER: Final[dict[str, Any]] = {
     info: {devices: [_DEVICE]} for info, devices in instance_records.OTHER_ACCELERATORS.items()
 }
-_REQUIRED: Final = (
-    ("ProcessorInfo", "SupportedArchitectures"),
-    ("VCpuInfo", "DefaultVCpus"),
-    ("MemoryInfo", "SizeInMiB"),
-    ("NetworkInfo", "NetworkCards"),
-)
-_REQUIRED_OF_CARDS: Final = ("NetworkCardIndex", "MaximumNetworkInterfaces", "InterfaceTypes")
+_LARGEST: Final = 2**53
+"""From here on, whole numbers have no exact fraction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +68,7 @@ def to_catalogue(infos: Iterable[Any]) -> CatalogueRecords:
     """The records that the catalogue keeps of all entries; types that Regions share are joined.
 
     Raises:
-        InvalidAnswerError: An entry is malformed, or no entry has an accelerator.
+        OperationError: An entry is malformed, or no entry has an accelerator.
     """
     records: dict[str, Record] = {}
     for info in infos:
@@ -83,9 +77,10 @@ def to_catalogue(infos: Iterable[Any]) -> CatalogueRecords:
         records[name] = joined(records[name], record) if name in records else record
     accelerated = {name: each for name, each in records.items() if _is_accelerated(each)}
     if not accelerated:
-        raise InvalidAnswerError(
+        raise OperationError(
             f"none of the {len(records)} instance types has an accelerator: this is no full "
-            "answer, and the catalogue stays as it is"
+            "answer, and the catalogue stays as it is",
+            code=WRONG,
         )
     efa_only = {name: each for name, each in records.items() if _is_efa_only(each)}
     return CatalogueRecords(accelerated=accelerated, efa_only=efa_only)
@@ -95,14 +90,13 @@ def to_record(info: Any) -> Record:
     """An entry cut down to what rules read, in the API's own field names.
 
     Raises:
-        InvalidAnswerError: A field is missing or has another type than in the API.
+        OperationError: A field has another type than in the API, or nothing tells whose a GPU is.
     """
     name = _name(info)
     record: dict[str, Any] = _trimmed(info, _SHAPE, name)
     if not _is_accelerated(record):
         record |= _trimmed(info, _OTHER, name)
-    if _is_accelerated(record) or _is_efa_only(record):
-        _require_fields(record)
+    _require_manufacturers(instance_records.with_overrides(record))
     return record
 
 
@@ -128,8 +122,9 @@ def _is_efa_only(record: Record) -> bool:
 def _name(info: Any) -> str:
     name = info.get("InstanceType") if isinstance(info, Mapping) else None
     if not isinstance(name, str) or not name.isprintable() or "." not in name:
-        raise InvalidAnswerError(
-            f"expected entries with an InstanceType such as '<family>.<size>'; got {info!r:.80}"
+        raise OperationError(
+            f"expected entries with an InstanceType such as '<family>.<size>'; got {info!r:.80}",
+            code=WRONG,
         )
     return name
 
@@ -142,26 +137,22 @@ def _trimmed(value: Any, shape: Any, path: str) -> Any:
     if isinstance(shape, list):
         items = _typed(value, list, path)
         return [_trimmed(item, shape[0], f"{path}[{i}]") for i, item in enumerate(items)]
-    if shape is float and type(value) is int:
+    if shape is float and type(value) is int and abs(value) < _LARGEST:
         return float(value)
     return _typed(value, shape, path)
 
 
 def _typed(value: Any, expected: type, path: str) -> Any:
     if type(value) is not expected:
-        raise InvalidAnswerError(f"{path}: expected {expected.__name__}, got {value!r:.80}")
+        raise OperationError(f"{path}: expected {expected.__name__}, got {value!r:.80}", code=WRONG)
     return value
 
 
-def _require_fields(record: Record) -> None:
-    name = record["InstanceType"]
-    for table, field in _REQUIRED:
-        if not record.get(table, {}).get(field):
-            raise InvalidAnswerError(f"{name}: {table}.{field} is missing or empty")
-    for position, card in enumerate(record["NetworkInfo"]["NetworkCards"]):
-        missing = [field for field in _REQUIRED_OF_CARDS if field not in card]
-        if missing:
-            raise InvalidAnswerError(
-                f"{name}: NetworkCards[{position}] lacks {', '.join(missing)}: the answer was "
-                "recorded with a model that drops fields; upgrade the AWS CLI or boto3"
+def _require_manufacturers(record: Record) -> None:
+    """A GPU of an unknown maker would silently be none of ours."""
+    for position, gpu in enumerate(record.get("GpuInfo", {}).get("Gpus", ())):
+        if not gpu.get("Manufacturer"):
+            raise OperationError(
+                f"{record['InstanceType']}: GpuInfo.Gpus[{position}].Manufacturer is missing",
+                code=WRONG,
             )

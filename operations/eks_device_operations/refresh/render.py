@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-Record = Mapping[str, Any]
+from eks_devices.instance_records import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
 from eks_devices import instance_records
-from eks_devices._data import data_path
 
-from ._output import Outcome, as_json, safe
-from .refresh import NoAnswerError, RefreshError, RefreshResult, refresh_instance_types
+from .._outcome import OperationError, Outcome
+from .._output import as_json, safe
+from .instance_types import RefreshResult, refresh_instance_types
 
 _SCHEMA = "eks-devices/refresh/v1"
 _CHECKOUT = (
@@ -18,23 +17,25 @@ _CHECKOUT = (
 )
 
 
-def refresh(
+def run_refresh(
     *,
     source_file: str | None,
     regions: Sequence[str],
     check: bool,
+    allow_removals: bool,
     data_folder: str | None,
     json: bool,
 ) -> Outcome:
     """Refresh the instance catalogue, or tell whether it is stale."""
-    folder = data_folder or str(Path(data_path(instance_records.ACCELERATED_FILE)).parent)
-    try:
-        _require_folder(folder, writable=not check)
-        result = refresh_instance_types(
-            source_file=source_file, regions=regions, check=check, data_folder=folder
-        )
-    except RefreshError as error:
-        return Outcome(code=error.exit_code, messages=tuple(str(error).splitlines()))
+    folder = data_folder or instance_records.data_folder()
+    _require_folder(folder, writable=not check)
+    result = refresh_instance_types(
+        source_file=source_file,
+        regions=regions,
+        check=check,
+        allow_removals=allow_removals,
+        data_folder=folder,
+    )
     text = as_json(_SCHEMA, **_values(result)) if json else _lines(result.text)
     return Outcome(code=result.exit_code, text=text)
 
@@ -47,7 +48,7 @@ def _require_folder(folder: str, *, writable: bool) -> None:
         found = False
     if not found:
         done = "written" if writable else "read"
-        raise NoAnswerError(f"{folder!r} is no folder that can be {done}: {_CHECKOUT}")
+        raise OperationError(f"{folder!r} is no folder that can be {done}: {_CHECKOUT}")
 
 
 def _lines(text: str) -> str:

@@ -1,17 +1,18 @@
-"""The verb `plan`: what the clusters of a cloud assembly will get, and what is worth knowing."""
+"""The verb `plan`: reads a cloud assembly and reports every plan in it."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from eks_devices import Severity
 from eks_devices.plans import PLAN_FILE_SUFFIX
 
-from ._json_file import reason
-from ._output import FINE, WRONG, CannotLookError, Outcome, as_json, terminal_width
-from ._plan_files import Assembly, read_assembly
-from ._plan_report import report
+from .._json_file import reason
+from .._outcome import FINE, WRONG, OperationError, Outcome
+from .._output import as_json, terminal_width
+from .assembly import Assembly, read_assembly
+from .report import report
 
 _SCHEMA: Final = "eks-devices/plan-report/v1"
 
@@ -23,36 +24,39 @@ def show_plan(folder: str, *, json: bool) -> Outcome:
     _require_folder(folder)
     assembly = read_assembly(folder)
     if not assembly.files and not assembly.problems:
-        raise CannotLookError(
+        raise OperationError(
             f"{folder!r} holds no plan file (*{PLAN_FILE_SUFFIX}): synthesise an app with an "
             "accelerated node group, or name the folder of its cloud assembly"
         )
-    text = _json(assembly) if json else report(assembly.clusters, width=terminal_width())
+    if json:
+        text = _json(assembly)
+    else:
+        text = report([cluster for _, cluster in assembly.clusters], width=terminal_width())
     return Outcome(code=_code(assembly), text=text, messages=_messages(assembly))
 
 
 def _require_folder(folder: str) -> None:
     if not folder:
-        raise CannotLookError(f"the name of the folder is empty; {_EXPECTED}")
+        raise OperationError(f"the name of the folder is empty; {_EXPECTED}")
     try:
         next(Path(folder).iterdir(), None)
     except (OSError, ValueError) as error:
-        raise CannotLookError(f"{folder!r} cannot be read: {reason(error)}; {_EXPECTED}") from error
+        raise OperationError(f"{folder!r} cannot be read: {reason(error)}; {_EXPECTED}") from error
 
 
 def _json(assembly: Assembly) -> str:
-    clusters = [{"path": one.path, "file": one.file, "plan": one.plan} for one in assembly.clusters]
+    clusters = [
+        {"path": cluster.path, "file": file, "plan": cluster.json}
+        for file, cluster in assembly.clusters
+    ]
     problems = [{"file": one.file, "message": one.message} for one in assembly.problems]
     return as_json(_SCHEMA, assembly=str(assembly.folder), clusters=clusters, problems=problems)
 
 
 def _code(assembly: Assembly) -> int:
+    found = [one.severity for _, cluster in assembly.clusters for one in cluster.plan.findings]
     codes = [problem.code for problem in assembly.problems]
-    findings: list[dict[str, Any]] = [
-        finding for cluster in assembly.clusters for finding in cluster.plan["findings"]
-    ]
-    errors = any(finding["severity"] == Severity.ERROR for finding in findings)
-    return max([*codes, WRONG if errors else FINE])
+    return max([*codes, WRONG if Severity.ERROR in found else FINE])
 
 
 def _messages(assembly: Assembly) -> tuple[str, ...]:

@@ -1,0 +1,180 @@
+"""What reports need of a plan file. Other keys may be there; nobody reads them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from eks_devices import DeviceType, Finding, Mechanism, Severity, Taint, TaintEffect
+from eks_devices.plans import PLAN_FILE_SCHEMA, PLAN_SCHEMA
+
+from .content import field, numbers, texts, understood
+
+_EFA: Final = frozenset({"efa", "efa-only"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Device:
+    """One device type of a node group, and its manager."""
+
+    device_type: DeviceType
+    mechanism: Mechanism
+    owner: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """One node group."""
+
+    name: str
+    instance_type: str
+    capacity: str
+    ami_type: str
+    smallest: int
+    desired: int | None
+    largest: int
+    efas: int
+    max_pods: int | None
+    devices: tuple[Device, ...]
+    taints: tuple[Taint, ...]
+    extended_resources: dict[str, int]
+    device_classes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Driver:
+    """One manager to install."""
+
+    device_type: DeviceType
+    mechanism: Mechanism
+    owner: str
+    settings: dict[str, str | int]
+    nodegroups: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The plan of one cluster."""
+
+    kubernetes_version: str
+    groups: tuple[Group, ...]
+    drivers: tuple[Driver, ...]
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedCluster:
+    """A cluster, its plan, and the plan's JSON as it stands in the file."""
+
+    path: str
+    plan: Plan
+    json: dict[str, Any]
+
+
+def planned_clusters(content: Any) -> list[PlannedCluster]:
+    """The clusters that the content of a plan file holds.
+
+    Raises:
+        OperationError: It is not what this version of eks-devices writes.
+    """
+    return understood(_clusters, content, f"a plan file of schema {PLAN_FILE_SCHEMA!r}")
+
+
+def _clusters(content: Any) -> list[PlannedCluster]:
+    _require_schema(content, PLAN_FILE_SCHEMA)
+    return [_cluster(each) for each in field(content, "clusters", list)]
+
+
+def _cluster(content: Any) -> PlannedCluster:
+    path, json = field(content, "path", str), field(content, "plan", dict)
+    plan = understood(_plan, json, f"a plan of schema {PLAN_SCHEMA!r}")
+    return PlannedCluster(path=path, plan=plan, json=json)
+
+
+def _require_schema(content: Any, schema: str) -> None:
+    found = field(content, "schema", str)
+    if found != schema:
+        again = "synthesise again with this version of eks-devices"
+        raise ValueError(f"its schema is {found!r:.80}; {again}")
+
+
+def _plan(content: Any) -> Plan:
+    _require_schema(content, PLAN_SCHEMA)
+    return Plan(
+        kubernetes_version=field(content, "kubernetes_version", str),
+        groups=tuple(map(_group, field(content, "nodegroups", list))),
+        drivers=tuple(map(_driver, field(content, "drivers", list))),
+        findings=tuple(map(_finding, field(content, "findings", list))),
+    )
+
+
+def _group(content: Any) -> Group:
+    sizes = field(content, "sizes", dict)
+    interfaces = field(content, "network_interfaces", list)
+    return Group(
+        name=field(content, "name", str),
+        instance_type=field(content, "instance_type", str),
+        capacity=_capacity(field(content, "capacity", dict)),
+        ami_type=field(content, "ami_type", str),
+        smallest=field(sizes, "min", int),
+        desired=_number_or_none(sizes, "desired"),
+        largest=field(sizes, "max", int),
+        efas=sum(field(each, "InterfaceType", str) in _EFA for each in interfaces),
+        max_pods=_number_or_none(content, "max_pods"),
+        devices=tuple(map(_device, field(content, "devices", list))),
+        taints=tuple(map(_taint, field(content, "taints", list))),
+        extended_resources=numbers(content, "extended_resources"),
+        device_classes=texts(content, "device_classes"),
+    )
+
+
+def _number_or_none(content: dict[str, Any], key: str) -> int | None:
+    return None if content[key] is None else field(content, key, int)
+
+
+def _capacity(content: dict[str, Any]) -> str:
+    kind = field(content, "kind", str)
+    return f"{kind} {field(content, 'reservation', str)}" if "reservation" in content else kind
+
+
+def _device(content: Any) -> Device:
+    return Device(
+        device_type=DeviceType(field(content, "device_type", str)),
+        mechanism=Mechanism(field(content, "mechanism", str)),
+        owner=field(content, "owner", str),
+        count=field(content, "count", int),
+    )
+
+
+def _taint(content: Any) -> Taint:
+    return Taint(
+        key=field(content, "key", str),
+        value=field(content, "value", str),
+        effect=TaintEffect(field(content, "effect", str)),
+    )
+
+
+def _driver(content: Any) -> Driver:
+    settings = field(content, "settings", dict)
+    return Driver(
+        device_type=DeviceType(field(content, "device_type", str)),
+        mechanism=Mechanism(field(content, "mechanism", str)),
+        owner=field(content, "owner", str),
+        settings={name: _setting(settings, name) for name in settings},
+        nodegroups=texts(content, "nodegroups"),
+    )
+
+
+def _setting(settings: dict[str, Any], name: str) -> str | int:
+    return settings[name] if isinstance(settings[name], str) else field(settings, name, int)
+
+
+def _finding(content: Any) -> Finding:
+    return Finding(
+        code=field(content, "code", str),
+        severity=Severity(field(content, "severity", str)),
+        path=field(content, "path", str),
+        message=field(content, "message", str),
+        fix=field(content, "fix", str) if "fix" in content else "",
+    )

@@ -1,0 +1,144 @@
+"""The plans of clusters as text. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from eks_devices import DeviceType, Mechanism, Severity
+from eks_devices.names import (
+    DEFAULT_OWNER,
+    DEVICE_CLASSES,
+    EFA_RESOURCE,
+    EXTERNAL_OWNER,
+    GPU_RESOURCE,
+    HOST_OWNER,
+    NEURON_CORE_RESOURCE,
+    NEURON_RESOURCE,
+)
+
+from .._output import prose, safe, table
+from .findings import finding_lines
+from .plan_file import Device, Driver, Group, Plan, PlannedCluster
+from .tolerations import claims_note, taint_row
+
+_RESOURCES: Final = {
+    DeviceType.NEURON: (NEURON_RESOURCE, NEURON_CORE_RESOURCE),
+    DeviceType.GPU: (GPU_RESOURCE,),
+    DeviceType.EFA: (EFA_RESOURCE,),
+}
+_GROUP_TITLES: Final = ("GROUP", "INSTANCE TYPE", "NODES", "CAPACITY", "AMI TYPE", "EFA", "PODS")
+_DEVICE_TITLES: Final = ("GROUP", "DEVICE", "COUNT", "MECHANISM", "OWNER", "PODS ASK FOR")
+_TAINT_TITLES: Final = ("GROUP", "TAINTS")
+_DRIVER_TITLES: Final = ("DEVICE", "MECHANISM", "OWNER", "SETTINGS", "FOR GROUPS")
+
+
+def report(clusters: Sequence[PlannedCluster], *, width: int) -> str:
+    """The plans as text that fits a terminal; nothing in them reaches it unescaped."""
+    lines = [line for one in clusters for line in _cluster_lines(one, width)]
+    return "\n".join([*lines, *prose(_summary(clusters), width=width)]) + "\n"
+
+
+def _cluster_lines(cluster: PlannedCluster, width: int) -> Iterator[str]:
+    """The blocks of a cluster, an empty line after each."""
+    yield f"{safe(cluster.path)}: Kubernetes {safe(cluster.plan.kubernetes_version)}"
+    yield ""
+    for block in _blocks(cluster.plan, width):
+        if block:
+            yield from block
+            yield ""
+
+
+def _blocks(plan: Plan, width: int) -> Iterator[list[str]]:
+    yield _table(_GROUP_TITLES, [_group_row(group) for group in plan.groups], width)
+    devices = [_device_row(group, one) for group in plan.groups for one in group.devices]
+    yield [*_table(_DEVICE_TITLES, devices, width), *prose(_owner_note(plan), width=width)]
+    taints = [taint_row(group) for group in plan.groups if group.taints]
+    yield [
+        *_table(_TAINT_TITLES, taints, width),
+        *prose(claims_note(plan.groups), width=width),
+    ]
+    drivers = [_driver_row(driver) for driver in plan.drivers]
+    yield ["To install:", *_table(_DRIVER_TITLES, drivers, width)] if drivers else []
+    for severity in (Severity.ERROR, Severity.WARNING, Severity.INFO):
+        yield finding_lines(plan.findings, severity, width=width)
+
+
+def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    return table(titles, rows, width=width) if rows else []
+
+
+def _group_row(group: Group) -> list[str]:
+    desired = "autoscaled" if group.desired is None else f"starts with {group.desired}"
+    return [
+        group.name,
+        group.instance_type,
+        f"{group.smallest}-{group.largest}, {desired}",
+        group.capacity,
+        group.ami_type,
+        str(group.efas or ""),
+        "" if group.max_pods is None else str(group.max_pods),
+    ]
+
+
+def _device_row(group: Group, device: Device) -> list[str]:
+    return [
+        group.name,
+        device.device_type,
+        str(device.count),
+        device.mechanism,
+        device.owner,
+        _asked_for(group, device),
+    ]
+
+
+def _asked_for(group: Group, device: Device) -> str:
+    """What Pods write to get the device: a DeviceClass in claims, or extended resources."""
+    kind = device.device_type
+    if kind is DeviceType.COMPUTE_DOMAIN:
+        return "the claim of a ComputeDomain"
+    if device.mechanism is Mechanism.DRA:
+        classes = [name for name in DEVICE_CLASSES[kind] if name in group.device_classes]
+        return f"DeviceClass {', '.join(classes)}" if classes else ""
+    offered = group.extended_resources
+    names = [name for name in _RESOURCES.get(kind, ()) if name in offered]
+    return ", ".join(f"{name}: {offered[name]}" for name in names)
+
+
+def _owner_note(plan: Plan) -> str:
+    """What the owners other than the plain default are."""
+    owners = [one.owner for group in plan.groups for one in group.devices]
+    meanings = dict.fromkeys(_meaning(owner) for owner in owners if owner != DEFAULT_OWNER)
+    return f"OWNER: {'; '.join(meanings)}." if meanings else ""
+
+
+def _meaning(owner: str) -> str:
+    if owner == HOST_OWNER:
+        return f"{HOST_OWNER} is part of the node's operating system"
+    if owner == EXTERNAL_OWNER:
+        return f"{EXTERNAL_OWNER} is installed by somebody else"
+    if owner.startswith(f"{DEFAULT_OWNER}-"):
+        return f"{DEFAULT_OWNER}-<hash> is of the default installation, with settings of its own"
+    return "<scope>-<hash> is of the installation with that scope"
+
+
+def _driver_row(driver: Driver) -> list[str]:
+    settings = ", ".join(f"{key}={value}" for key, value in driver.settings.items())
+    served = ", ".join(driver.nodegroups) or "kept for others"
+    return [driver.device_type, driver.mechanism, driver.owner, settings, served]
+
+
+def _summary(clusters: Sequence[PlannedCluster]) -> str:
+    found = Counter(finding.severity for one in clusters for finding in one.plan.findings)
+    counts = [
+        _counted(len(clusters), "cluster"),
+        _counted(sum(len(one.plan.groups) for one in clusters), "node group"),
+        _counted(found[Severity.ERROR], "error"),
+        _counted(found[Severity.WARNING], "warning"),
+    ]
+    return ", ".join(counts)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
