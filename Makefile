@@ -4,7 +4,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 CDK := $(BIN)/node node_modules/aws-cdk/bin/cdk
-CODE := $(wildcard app.py devices charts constructs operations examples/*.py benchmarks/*.py tests)
+CODE := $(wildcard app.py devices charts constructs operations examples benchmarks tests)
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export CDK_DISABLE_CLI_TELEMETRY := true

@@ -46,6 +46,7 @@ def test_the_tree_keeps_its_layers(tree: Path):
         ("devices/eks_devices", "import eks_device_charts", "Imports go down"),
         ("devices/eks_devices", "import cdk8s", "The pure core"),
         ("devices/eks_devices", "import constructs", "The pure core"),
+        ("charts/eks_device_charts/manifests", "import cdk8s", "Manifests start no Node"),
         ("charts/eks_device_charts", "import aws_cdk", "Charts know neither"),
         ("charts/eks_device_charts", "import eks_device_constructs", "Imports go down"),
         ("constructs/eks_device_constructs", "import boto3", "Constructs ask AWS nothing"),

@@ -7,6 +7,63 @@ from types import ModuleType
 
 import pytest
 
+# Every exported name; a name that goes, or comes by accident, breaks users.
+EXPORTS = {
+    "eks_devices": [
+        "AcceleratedInstanceType",
+        "Accelerator",
+        "Capacity",
+        "CapacityKind",
+        "ChannelAllocation",
+        "ClusterPlan",
+        "Compute",
+        "ComputeDomain",
+        "CpuArchitecture",
+        "DevicePlan",
+        "DeviceRequest",
+        "DeviceType",
+        "DriverPlan",
+        "DriverRelease",
+        "EksDevicesError",
+        "Feature",
+        "Finding",
+        "GpuSharing",
+        "MatchAttribute",
+        "Mechanism",
+        "NetworkCard",
+        "NetworkInterface",
+        "NodegroupOptions",
+        "NodegroupPlan",
+        "NodegroupSpec",
+        "OperatingSystem",
+        "ResourceClaim",
+        "ResourceClaimTemplate",
+        "Severity",
+        "Support",
+        "Taint",
+        "TaintEffect",
+        "Verdict",
+        "device_support",
+        "eks_registry",
+        "plan_cluster",
+        "plan_nodegroup",
+    ],
+    "eks_device_charts": [
+        "ImageSource",
+        "claims_chart",
+        "device_charts",
+        "device_manifests",
+    ],
+    "eks_device_constructs": [
+        "AcceleratedCluster",
+        "AcceleratedNodegroup",
+        "Delivery",
+        "DeviceDrivers",
+        "ExternalDrivers",
+    ],
+    "eks_device_operations": [],
+}
+
 
 @pytest.fixture
 def module(package_path: Path) -> ModuleType:
@@ -15,6 +72,10 @@ def module(package_path: Path) -> ModuleType:
 
 def test_a_package_says_what_it_is(module: ModuleType):
     assert module.__doc__
+
+
+def test_the_exports_are_those_that_were_decided(module: ModuleType):
+    assert sorted(module.__all__) == sorted(EXPORTS[module.__name__])
 
 
 def in_order(name: str) -> tuple[int, str]:
