@@ -21,6 +21,7 @@ help: ## List the commands
 .PHONY: synth
 synth: $(VENV)/installed node_modules/installed ## Synthesise the example app and print its device plan
 	@$(CDK) synth --quiet
+	@$(CDK) synth --quiet --context delivery=gitops --output cdk.gitops.out
 	@$(BIN)/eks-devices plan cdk.out
 
 .PHONY: test
@@ -78,7 +79,7 @@ constraints: ## Renew constraints.txt from the newest versions that fit
 
 .PHONY: clean
 clean: ## Remove what the commands made, the environment too
-	@rm -rf $(VENV) node_modules cdk.out dist build .coverage .mypy_cache .ruff_cache .pytest_cache \
+	@rm -rf $(VENV) node_modules cdk.out cdk.gitops.out dist build .coverage .mypy_cache .ruff_cache .pytest_cache \
 		.hypothesis .import_linter_cache
 
 .PHONY: setup

@@ -1,6 +1,6 @@
 """The reference app: two clusters with accelerated node groups, without any AWS call.
 
-Context values: `kubernetes_version`, the reservations and the subnet; see cdk.json.
+Context values: `kubernetes_version`, `delivery`, the reservations and the subnet; see cdk.json.
 """
 
 from __future__ import annotations
@@ -18,17 +18,24 @@ app = cdk.App()
 version = app.node.get_context("kubernetes_version")
 
 
-def make_cluster(stack: cdk.Stack, vpc: ec2.Vpc) -> AcceleratedCluster:
-    """A cluster whose managers kubectl installs, with two ordinary nodes for system Pods."""
+def delivery_of(stack: cdk.Stack) -> Delivery:
+    """By kubectl, or with `--context delivery=gitops` as files in dist/."""
+    if app.node.get_context("delivery") == "gitops":
+        return Delivery.gitops(f"dist/{stack.stack_name}")
     minor = version.removeprefix("1.")
     package = import_module(f"aws_cdk.lambda_layer_kubectl_v{minor}")
     layer = getattr(package, f"KubectlV{minor}Layer")(stack, "Kubectl")
+    return Delivery.kubectl(kubectl_layer=layer)
+
+
+def make_cluster(stack: cdk.Stack, vpc: ec2.Vpc) -> AcceleratedCluster:
+    """A cluster that gets the managers of its groups, with two ordinary nodes for system Pods."""
     cluster = AcceleratedCluster(
         stack,
         "Cluster",
         vpc=vpc,
         version=eks.KubernetesVersion.of(version),
-        delivery=Delivery.kubectl(kubectl_layer=layer),
+        delivery=delivery_of(stack),
     )
     cluster.cluster.add_nodegroup_capacity(
         "System", instance_types=[ec2.InstanceType("m7i.large")], min_size=2

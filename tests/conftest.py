@@ -2,7 +2,8 @@
 
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,3 +35,23 @@ def _no_network() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(socket.socket, "connect", connect_locally)
         yield
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-snapshots", action="store_true", help="write the snapshots anew")
+
+
+@pytest.fixture
+def snapshot(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compares a text with the file of that name; --update-snapshots writes it."""
+    folder = Path(request.path).parent / "snapshots"
+
+    def compare(name: str, text: str) -> None:
+        file = folder / name
+        if request.config.getoption("--update-snapshots", default=False):
+            folder.mkdir(exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        assert file.is_file(), f"no snapshot {name}: run pytest with --update-snapshots"
+        assert text == file.read_text(encoding="utf-8")
+
+    return compare

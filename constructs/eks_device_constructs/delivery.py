@@ -10,7 +10,11 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct, IDependable
 
-from .gitops import GitopsFolder
+from eks_devices import EksDevicesError
+from eks_devices.findings import raise_faults
+from eks_devices.typecheck import text, wrong_type
+
+from .gitops import gitops_sender
 
 Object = dict[str, Any]
 
@@ -51,7 +55,15 @@ class Delivery:
         Args:
             kubectl_layer: The layer that holds kubectl, of the cluster's own minor: a package
                 `aws-cdk.lambda-layer-kubectl-v34` exists per minor.
+
+        Raises:
+            EksDevicesError: It is no layer.
         """
+        if not hasattr(kubectl_layer, "layer_version_arn"):
+            fix = 'pass KubectlV34Layer(stack, "Kubectl") of aws_cdk.lambda_layer_kubectl_v34'
+            wanted = "a lambda_.ILayerVersion"
+            fault = wrong_type("delivery.kubectl_layer", kubectl_layer, wanted, fix)
+            raise EksDevicesError([fault])
         return cls(kubectl_layer=kubectl_layer, directory=None)
 
     @classmethod
@@ -60,8 +72,18 @@ class Delivery:
 
         Args:
             directory: Where the files are copied when the CDK CLI runs the app. They are always
-                in the cloud assembly, under `eks-devices/<installation>/`.
+                in the cloud assembly, under `eks-devices/<installation>/`. Files of yours in it
+                stay as they are.
+
+        Raises:
+            EksDevicesError: It is no text, or an empty one. A directory that two clusters share is
+                refused where the second one uses it.
         """
+        wanted, fix = "a path", 'name a directory, such as "manifests"'
+        faults = list(text(directory, "delivery.directory", wanted, fix))
+        if directory == "":
+            faults = [wrong_type("delivery.directory", directory, wanted, fix)]
+        raise_faults(faults)
         return cls(kubectl_layer=None, directory=directory)
 
     @property
@@ -75,7 +97,7 @@ class Delivery:
         """What takes the objects of a construct to a cluster."""
         if self.directory is None:
             return _Kubectl(scope, cluster)
-        return GitopsFolder(scope, self.directory)
+        return gitops_sender(scope, cluster, self.directory)
 
 
 class _Kubectl:

@@ -146,8 +146,8 @@ class DeviceDrivers(Construct):
     ) -> list[IDependable]:
         if name not in self._sent:
             needed = [*self._marker, *after]
-            # Users' objects of a kind go with its CRD, so CRDs stay when a manager goes.
-            retain = any(item["kind"] == "CustomResourceDefinition" for item in objects)
+            # Users' objects go with their namespace or CRD, so both stay when a manager goes.
+            retain = any(item["kind"] in _ALONE for item in objects)
             self._sent[name] = self._carrier.send(name, objects, after=needed, retain=retain)
         return _present([self._sent[name]])
 

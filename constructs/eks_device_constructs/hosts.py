@@ -9,13 +9,14 @@ from weakref import WeakKeyDictionary
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
-from constructs import IConstruct, IDependable
+from constructs import Construct, IDependable
 
 from eks_devices import ClusterPlan, DeviceType, NodegroupPlan
 from eks_devices.cluster_planner import Keep, join_plans
 from eks_devices.kubernetes import minors
 
 from .delivery import Delivery
+from .tree import is_in_tree
 
 
 class Planned(Protocol):
@@ -80,6 +81,7 @@ class NodegroupHost:
         self._keep: Keep = {}
         self.drivers: Drivers | None = None
         self.namespaces: dict[str, list[IDependable]] = {}
+        self.claims: dict[tuple[str, str, str], Construct] = {}
 
     @property
     def plan(self) -> ClusterPlan:
@@ -129,13 +131,3 @@ def host_of(cluster: object) -> NodegroupHost | None:
         return _hosts.get(cluster)
     except TypeError:  # nothing that has no weak reference is a cluster
         return None
-
-
-def is_in_tree(construct: object) -> bool:
-    """Whether a construct, and each one above it, was not removed again."""
-    current: IConstruct = construct  # type: ignore[assignment]
-    while (parent := current.node.scope) is not None:
-        if parent.node.try_find_child(current.node.id) is None:
-            return False
-        current = parent
-    return True

@@ -12,7 +12,8 @@ from constructs import Construct, IValidation
 
 from eks_devices.plans import PLAN_FILE_SCHEMA, PLAN_FILE_SUFFIX
 
-from .hosts import NodegroupHost, is_in_tree
+from .hosts import NodegroupHost
+from .tree import is_in_tree
 
 Clusters = dict[Construct, NodegroupHost]
 _clusters: WeakKeyDictionary[Stack, Clusters] = WeakKeyDictionary()

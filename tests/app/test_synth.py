@@ -3,37 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-ROOT = Path(__file__).parents[2]
-CDK = ROOT / "node_modules" / "aws-cdk" / "bin" / "cdk"
 NODEGROUP, TEMPLATE = "AWS::EKS::Nodegroup", "AWS::EC2::LaunchTemplate"
 MANIFEST = "Custom::AWSCDK-EKS-KubernetesResource"
-
-
-def synth(folder, *arguments, validation=True):
-    environment = dict(os.environ)
-    environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    environment["CDK_VALIDATION"] = "true" if validation else "false"
-    environment["CDK_DISABLE_CLI_TELEMETRY"] = "true"
-    command = ["node", str(CDK), "synth", "--quiet", "--output", str(folder), *arguments]
-    return subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False
-    )
-
-
-@pytest.fixture(scope="module")
-def assembly(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("assembly")
-    done = synth(folder)
-    assert done.returncode == 0, done.stderr
-    return folder, done
 
 
 def resources(folder: Path, stack: str, kind: str) -> dict[str, dict[str, Any]]:
@@ -157,7 +134,7 @@ def test_claims_and_the_compute_domain_are_there(assembly):
 
 
 @pytest.mark.parametrize("version", ["1.35", "1.36", "1.37"])
-def test_a_context_value_chooses_the_kubernetes_version(tmp_path, version):
+def test_a_context_value_chooses_the_kubernetes_version(synth, tmp_path, version):
     done = synth(tmp_path, "--context", f"kubernetes_version={version}", validation=False)
 
     assert done.returncode == 0, done.stderr
@@ -172,7 +149,7 @@ def test_a_context_value_chooses_the_kubernetes_version(tmp_path, version):
     assert classes["gpu.nvidia.com"] == (None if version == "1.35" else "nvidia.com/gpu")
 
 
-def test_a_wrong_value_is_told_at_the_user_s_line(tmp_path):
+def test_a_wrong_value_is_told_at_the_user_s_line(synth, tmp_path):
     done = synth(tmp_path, "--context", "p5_reservation=p5-in-may", validation=False)
 
     assert done.returncode != 0
@@ -181,7 +158,7 @@ def test_a_wrong_value_is_told_at_the_user_s_line(tmp_path):
     assert "app.py" in done.stderr
 
 
-def test_two_synths_are_byte_identical(assembly, tmp_path):
+def test_two_synths_are_byte_identical(synth, assembly, tmp_path):
     folder, _ = assembly
     done = synth(tmp_path, validation=False)
 
@@ -190,3 +167,29 @@ def test_two_synths_are_byte_identical(assembly, tmp_path):
         for suffix in ("template.json", "eks-devices.json"):
             again = (tmp_path / f"{name}.{suffix}").read_bytes()
             assert again == (folder / f"{name}.{suffix}").read_bytes()
+
+
+def test_the_same_objects_are_files_for_gitops(synth, assembly, tmp_path):
+    folder, _ = assembly
+    done = synth(tmp_path, "--context", "delivery=gitops", validation=False)
+
+    assert done.returncode == 0, done.stderr
+    for stack in ("Training", "Blackwell"):
+        (installation,) = (tmp_path / "eks-devices").glob(f"{stack}*")
+        files = sorted(installation.glob("*.yaml"))
+        written = [item for file in files for item in yaml.safe_load_all(file.read_text())]
+        by_kubectl = objects(folder, stack)
+        assert sorted(map(_text, written)) == sorted(map(_text, by_kubectl))
+        assert [_rank(item) for item in written] == sorted(map(_rank, written))
+        content = json.loads((tmp_path / f"{stack}.template.json").read_text())
+        assert MANIFEST not in {one["Type"] for one in content["Resources"].values()}
+
+
+def _text(item):
+    return json.dumps(item, sort_keys=True)
+
+
+def _rank(item):
+    """The order that a plain `kubectl apply` needs."""
+    order = ("Namespace", "CustomResourceDefinition")
+    return order.index(item["kind"]) if item["kind"] in order else len(order)

@@ -1,9 +1,8 @@
-"""Installations of device managers, and a few lines that keep readable snapshots."""
+"""Installations of device managers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -64,10 +63,6 @@ INSTALLATIONS: dict[str, tuple[list[NodegroupSpec], Kept]] = {
 }
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--update-snapshots", action="store_true", help="write the snapshots anew")
-
-
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test for each installation and, where it asks for one, each Kubernetes version."""
     if "installation" in metafunc.fixturenames:
@@ -116,19 +111,3 @@ def find(manifests) -> Callable[..., dict[str, Any]]:
         return dict(found)
 
     return one
-
-
-@pytest.fixture
-def snapshot(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
-    """Compares a text with the file of that name; --update-snapshots writes the file."""
-    folder = Path(request.path).parent / "snapshots"
-
-    def compare(name: str, text: str) -> None:
-        file = folder / name
-        if request.config.getoption("--update-snapshots", default=False):
-            folder.mkdir(exist_ok=True)
-            file.write_text(text, encoding="utf-8")
-        assert file.is_file(), f"no snapshot {name}: run pytest tests/charts --update-snapshots"
-        assert text == file.read_text(encoding="utf-8")
-
-    return compare

@@ -206,3 +206,15 @@ def test_drivers_elsewhere_may_deliver_the_claims_of_this_app(make_world, tmp_pa
     (file,) = (tmp_path / "out0").rglob("*.yaml")
 
     assert "kind: ResourceClaimTemplate" in file.read_text(encoding="utf-8")
+
+
+def test_a_name_stands_for_one_claim_in_a_namespace(make_world):
+    world = make_world(delivery=kubectl)
+    first, second = world.add_trn2("First"), world.add_trn2("Second")
+    options: dict[str, Any] = {"namespace": "n", "requests": [DeviceRequest.neuron(1)]}
+    first.add_resource_claim_template("a", **options)
+    second.add_resource_claim_template("b", **options)
+    second.add_resource_claim_template("a", **(options | {"namespace": "other"}))
+
+    for group in (first, second):
+        assert faults_of(group.add_resource_claim_template, "a", **options) == {"RepeatedClaim"}

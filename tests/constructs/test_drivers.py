@@ -289,38 +289,3 @@ def test_an_image_of_eks_needs_a_literal_region(make_world):
     found = faults_of(world.add_trn2)
 
     assert found == {("RegionNeeded", "images.region")}
-
-
-def test_gitops_writes_yaml_in_apply_order_and_makes_no_lambda(make_world):
-    world = make_world(delivery=lambda _: Delivery.gitops("unused"))
-    world.add_trn2()
-
-    folder = Path(world.app.synth().directory) / "eks-devices"
-    names = [path.name for path in sorted(folder.rglob("*.yaml"))]
-
-    assert [name.partition("-")[2] for name in names] == [
-        "marker.yaml",
-        "namespace-neuron-dra-driver.yaml",
-        "neuron-dra.yaml",
-        "neuron-dra-default.yaml",
-        "efa-dra.yaml",
-        "efa-dra-default.yaml",
-    ]
-    world.template().resource_count_is("AWS::Lambda::Function", 0)
-    assert not Path("unused").exists()
-
-
-def test_gitops_copies_into_the_repository_when_the_cli_runs_the_app(
-    make_world, tmp_path, monkeypatch
-):
-    monkeypatch.setenv("CDK_CLI_VERSION", "2.1148.1")
-    target = tmp_path / "repository"
-    target.mkdir()
-    (target / "mine.yaml").write_text("kept: true\n")
-    for add_group in (True, False):
-        world = make_world(delivery=lambda _: Delivery.gitops(str(target)))
-        if add_group:
-            world.add_trn2()
-        world.app.synth()
-
-    assert sorted(path.name for path in target.glob("*.yaml")) == ["000-marker.yaml", "mine.yaml"]

@@ -1,0 +1,142 @@
+"""Kubernetes objects as files for a GitOps tool."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aws_cdk import aws_eks_v2 as eks
+
+from eks_device_constructs import AcceleratedCluster, Delivery
+from eks_devices import DeviceRequest, EksDevicesError, Mechanism
+
+G6E: dict[str, Any] = {
+    "instance_type": "g6e.12xlarge",
+    "max_size": 1,
+    "mechanism": Mechanism.DEVICE_PLUGIN,
+}
+
+
+def faults_of(call, *args: Any, **options: Any) -> set[tuple[str, str]]:
+    with pytest.raises(EksDevicesError) as raised:
+        call(*args, **options)
+    return {(one.code, one.path) for one in raised.value.faults}
+
+
+def test_gitops_writes_yaml_in_apply_order_and_makes_no_lambda(make_world):
+    world = make_world(delivery=lambda _: Delivery.gitops("unused"))
+    world.add_trn2()
+
+    folder = Path(world.app.synth().directory) / "eks-devices"
+    names = [path.name for path in sorted(folder.rglob("*.yaml"))]
+
+    assert names == [
+        "0-namespace-neuron-dra-driver.yaml",
+        "2-efa-dra.yaml",
+        "2-marker.yaml",
+        "2-neuron-dra.yaml",
+        "3-efa-dra-default.yaml",
+        "3-neuron-dra-default.yaml",
+    ]
+    world.template().resource_count_is("AWS::Lambda::Function", 0)
+    assert not Path("unused").exists()
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    """A repository that the CDK CLI, which drives the app, may write into."""
+    monkeypatch.setenv("CDK_CLI_VERSION", "2.1148.1")
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    (folder / "mine.yaml").write_text("kept: true\n")
+    return folder
+
+
+def gitops_world(make_world, repository):
+    return make_world(delivery=lambda _: Delivery.gitops(str(repository)))
+
+
+def written(repository) -> list[str]:
+    return sorted(path.name for path in repository.glob("*.yaml"))
+
+
+def test_gitops_copies_into_the_repository_when_the_cli_runs_the_app(make_world, repository):
+    for add_group in (True, False):
+        world = gitops_world(make_world, repository)
+        if add_group:
+            world.add_trn2()
+        world.app.synth()
+
+    assert written(repository) == ["2-marker.yaml", "mine.yaml"]
+
+
+def test_drivers_and_claims_share_the_directory(make_world, repository):
+    for _ in range(2):
+        world = gitops_world(make_world, repository)
+        group = world.add_trn2()
+        group.add_resource_claim_template("a", namespace="n", requests=[DeviceRequest.neuron(1)])
+        gone = world.add_trn2("Gone")
+        gone.add_resource_claim_template("b", namespace="n", requests=[DeviceRequest.neuron(1)])
+        world.cluster.node.try_remove_child("Gone")
+        world.app.synth()
+
+    names = written(repository)
+    assert "3-neuron-dra-default.yaml" in names
+    assert "4-resourceclaimtemplate-n-a.yaml" in names
+    assert "4-resourceclaimtemplate-n-b.yaml" not in names
+
+
+def test_another_group_renames_and_changes_no_file(make_world, repository):
+    texts = []
+    for first in (False, True):
+        world = gitops_world(make_world, repository)
+        if first:
+            world.cluster.add_nodegroup("G6e", **G6E)
+        world.add_trn2()
+        world.app.synth()
+        texts.append({path.name: path.read_text() for path in repository.glob("*.yaml")})
+
+    before, after = texts
+    assert before.items() <= after.items()
+    assert len(after) > len(before)
+
+
+def test_a_broken_index_loses_nothing(make_world, repository):
+    gitops_world(make_world, repository).app.synth()
+    (index,) = repository.glob(".eks-devices-*.json")
+    for broken in ("{", "[1]", '["../outside.yaml"]', "{}"):
+        index.write_text(broken)
+        (repository.parent / "outside.yaml").write_text("kept: true\n")
+        gitops_world(make_world, repository).app.synth()
+
+        assert written(repository) == ["2-marker.yaml", "mine.yaml"]
+        assert (repository.parent / "outside.yaml").exists()
+
+
+def test_two_clusters_share_no_directory(make_world):
+    world = make_world(delivery=lambda _: Delivery.gitops("manifests"))
+    options: dict[str, Any] = {
+        "vpc": world.vpc,
+        "version": eks.KubernetesVersion.V1_34,
+        "delivery": Delivery.gitops("./manifests"),
+    }
+
+    found = faults_of(AcceleratedCluster, world.stack, "Other", **options)
+
+    assert found == {("SharedDirectory", "delivery.directory")}
+
+
+@pytest.mark.parametrize("directory", [None, "", 7, "${Token[TOKEN.1]}"])
+def test_a_directory_is_a_text(directory):
+    ((_, path),) = faults_of(Delivery.gitops, directory)
+
+    assert path == "delivery.directory"
+
+
+def test_kubectl_needs_a_layer():
+    wrong: Any = "v34"
+
+    assert faults_of(Delivery.kubectl, kubectl_layer=wrong) == {
+        ("WrongType", "delivery.kubectl_layer")
+    }
