@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from constructs import Construct, IDependable
+from constructs import Construct, IConstruct
 
 from eks_devices import EksDevicesError, Finding, NodegroupPlan
-from eks_devices.claims.on_nodegroup import Claim, claim_manifest
+from eks_devices.claims.on_nodegroup import Claim, claim_findings, claim_manifest
 from eks_devices.findings import fault, info, raise_faults
+from eks_devices.typecheck import boolean
 
 from .annotations import annotate
-from .delivery import Carrier
-from .hosts import Drivers, NodegroupHost
+from .delivery import Carrier, Delivery
+from .hosts import NodegroupHost, SentClaim
 from .tree import is_in_tree
 
-_DEFAULT_NAMESPACES = ("default", "kube-system")
+_DEFAULT_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 
 
 class ClaimSender:
@@ -26,12 +27,12 @@ class ClaimSender:
         self,
         group: Construct,
         host: NodegroupHost,
-        drivers: Drivers | None,
-        needed: Sequence[IDependable],
+        delivery: Delivery | None,
+        needed: Sequence[IConstruct],
     ) -> None:
         self._group = group
         self._host = host
-        self._drivers = drivers
+        self._delivery = delivery
         self._needed = needed
         self._carrier: Carrier | None = None
 
@@ -42,22 +43,29 @@ class ClaimSender:
             EksDevicesError: Every fault of the claim on the group; `NoDelivery` where nothing
                 takes objects to the cluster.
         """
-        manifest = self._judged(claim, plan)
+        manifest = self._judged(claim, plan, create_namespace)
         carrier = self._require_carrier(claim)
         if create_namespace:
-            self._make_namespace(claim.namespace, carrier)
-        made = self._host.namespaces.get(claim.namespace, [])
-        name = f"{manifest['kind']}-{claim.namespace}-{claim.name}"
-        carrier.send(name, [manifest], after=[*self._needed, *made])
-        self._host.claims[_identity(claim)] = self._group
-        if claim.namespace not in {*self._host.namespaces, *_DEFAULT_NAMESPACES}:
+            self._make_namespace(claim.namespace)
+        # No name of a namespace holds a dot, so no two claims share this one.
+        name = f"{manifest['kind']}-{claim.namespace}.{claim.name}"
+        sent = carrier.send(name, [manifest], after=[*self._needed, *self._made(claim.namespace)])
+        self._host.claims[_identity(claim)] = SentClaim(group=self._group, manifests=sent)
+        if claim.namespace not in _DEFAULT_NAMESPACES and not self._is_made(claim.namespace):
             annotate(self._group, [_not_made(claim)])
+        annotate(self._group, claim_findings(claim, plan))
 
-    def _judged(self, claim: Claim, plan: NodegroupPlan) -> dict[str, Any]:
+    def _judged(
+        self, claim: Claim, plan: NodegroupPlan, create_namespace: object
+    ) -> dict[str, Any]:
         """The manifest of a claim, or every fault of it on the group and in the cluster."""
         other = self._host.claims.get(_identity(claim))
-        repeated = [_repeated(claim, other)] if other is not None and is_in_tree(other) else []
-        faults = [*repeated, *self._delivery_faults(claim)]
+        repeated = [_repeated(claim, other.group)] if other and is_in_tree(other.group) else []
+        faults = [
+            *repeated,
+            *self._delivery_faults(claim),
+            *boolean(create_namespace, f"{claim.path}.create_namespace"),
+        ]
         try:
             manifest = claim_manifest(claim, plan)
         except EksDevicesError as error:
@@ -65,22 +73,35 @@ class ClaimSender:
         raise_faults(faults)
         return manifest
 
-    def _make_namespace(self, name: str, carrier: Carrier) -> None:
-        if name in {*self._host.namespaces, *_DEFAULT_NAMESPACES}:
+    def _make_namespace(self, name: str) -> None:
+        """Make a namespace beside the cluster, whose groups may all use it and may go again."""
+        if name in _DEFAULT_NAMESPACES or self._is_made(name) or self._delivery is None:
             return
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-        sent = carrier.send(f"Namespace-{name}", [namespace], retain=True)
-        self._host.namespaces[name] = [] if sent is None else [sent]
+        carrier = self._delivery.carrier(self._host.cluster, self._host)
+        made = carrier.send(f"Namespace-{name}", [namespace], retain=True)
+        self._host.namespaces[name] = made
+        for (_, space, _), claim in self._host.claims.items():
+            for earlier in claim.manifests if space == name else ():
+                earlier.node.add_dependency(*made)
+
+    def _is_made(self, name: str) -> bool:
+        return name in self._host.namespaces or f"Namespace-{name}" in self._host.installed
+
+    def _made(self, name: str) -> list[IConstruct]:
+        """What makes a namespace: a claim's, or that of a manager."""
+        installed = self._host.installed.get(f"Namespace-{name}", [])
+        return self._host.namespaces.get(name, installed)
 
     def _require_carrier(self, claim: Claim) -> Carrier:
-        if self._drivers is None or self._drivers.delivery is None:
+        if self._delivery is None:
             raise EksDevicesError(self._delivery_faults(claim))
         if self._carrier is None:
-            self._carrier = self._drivers.delivery.carrier(self._group, self._host.cluster)
+            self._carrier = self._delivery.carrier(self._group, self._host)
         return self._carrier
 
     def _delivery_faults(self, claim: Claim) -> list[Finding]:
-        if self._drivers is not None and self._drivers.delivery is not None:
+        if self._delivery is not None:
             return []
         return [
             fault(
@@ -114,6 +135,6 @@ def _not_made(claim: Claim) -> Finding:
     return info(
         "NamespaceNotCreated",
         f"{claim.path}.namespace",
-        f"nothing in this app makes the namespace {claim.namespace}",
+        f"no claim before this one makes the namespace {claim.namespace}",
         fix="pass create_namespace=True, or make sure that it exists",
     )

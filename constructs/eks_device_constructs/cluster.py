@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Unpack
 
 from aws_cdk import aws_ec2 as ec2
@@ -10,18 +11,19 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from eks_device_charts.manifests import ImageSource
-from eks_devices import ClusterPlan, NodegroupOptions
-from eks_devices.cluster_planner import Keep
-from eks_devices.findings import raise_faults
+from eks_devices import ClusterPlan, Finding, NodegroupOptions
+from eks_devices.cluster_planner import Keep, frozen_keep, keep_faults
+from eks_devices.findings import fault, raise_faults
+from eks_devices.kubernetes import minors
 
 from .annotations import annotate
 from .delivery import Delivery
+from .driver_inputs import option_faults
 from .drivers import DeviceDrivers, ExternalDrivers
-from .hosts import NodegroupHost, register_host
-from .inputs import node_subnets, version_faults, vpc_faults
+from .hosts import register_host
+from .inputs import id_faults, node_subnets, version_faults, vpc_faults
 from .nodegroup import AcceleratedNodegroup
 from .plan_file import write_at_synth
-from .security_group import efa_security_group
 
 _NODE_POLICIES = (
     "AmazonEKSWorkerNodePolicy",
@@ -61,25 +63,20 @@ class AcceleratedCluster(Construct):
             version: Kubernetes 1.34 or later.
             delivery: How the device managers reach the cluster; without it groups warn.
             images: Where nodes pull the managers' images from; see `DeviceDrivers`.
-            keep: Managers to hold although no group here needs them; see `DeviceDrivers`.
+            keep: Managers to hold without a group here; see `DeviceDrivers`.
 
         Raises:
             EksDevicesError: The version is too old or unknown, or no subnet is for nodes.
 
         Source: https://docs.aws.amazon.com/eks/latest/userguide/device-management.html
         """
-        raise_faults([*version_faults(version), *vpc_faults(vpc)])
+        keep = frozen_keep(keep)
+        faults = [*_faults(vpc, version, delivery, images, keep), *id_faults(scope, id, "cluster")]
+        raise_faults(faults)
         super().__init__(scope, id)
         self.cluster = _cluster(self, vpc, version, delivery)
         self.node_role = _node_role(self)
-        self._host = NodegroupHost(
-            cluster=self.cluster,
-            kubernetes_version=version.version,
-            node_role=self.node_role,
-            subnets=node_subnets(vpc),
-            make_efa_group=lambda: efa_security_group(self.cluster, vpc),
-        )
-        register_host(self, self._host)
+        self._host = register_host(self, vpc, version.version, delivery)
         annotate(self, self.plan.findings)
         write_at_synth(self, self._host)
         if delivery is not None:
@@ -115,6 +112,27 @@ class AcceleratedCluster(Construct):
         return AcceleratedNodegroup(
             self, id, cluster=self, subnet=subnet, drivers=drivers, **options
         )
+
+
+def _faults(
+    vpc: object, version: object, delivery: object, images: object, keep: object
+) -> Iterator[Finding]:
+    """Every fault of a cluster's arguments; those of a shared directory come later."""
+    wrong_version = list(version_faults(version))
+    yield from [*wrong_version, *vpc_faults(vpc)]
+    if delivery is not None:
+        yield from option_faults(delivery, images)
+    elif images is not None or keep is not None:
+        yield fault(
+            "DeliveryNeeded",
+            "delivery",
+            "images and keep say what to install, and nothing installs it",
+            got=None,
+            allowed="a Delivery",
+            fix="pass delivery=Delivery.kubectl(...) or .gitops(...)",
+        )
+    if isinstance(version, eks.KubernetesVersion) and not wrong_version:
+        yield from keep_faults(keep, minors()[version.version])
 
 
 def _cluster(

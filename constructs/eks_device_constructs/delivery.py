@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol, cast
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from aws_cdk import CfnResource, RemovalPolicy
+import jsii
+from aws_cdk import Aspects, CfnResource, IAspect, RemovalPolicy, Stack
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_lambda as lambda_
-from constructs import Construct, IDependable
+from constructs import Construct, IConstruct
 
-from eks_devices import EksDevicesError
-from eks_devices.findings import raise_faults
+from eks_devices import Finding
+from eks_devices.findings import fault, raise_faults
 from eks_devices.typecheck import text, wrong_type
 
-from .gitops import gitops_sender
+from .gitops import directory_faults, gitops_sender
+from .tree import is_in_tree
+
+if TYPE_CHECKING:
+    from .hosts import NodegroupHost
 
 Object = dict[str, Any]
 
@@ -25,31 +30,25 @@ _TIMEOUT_SECONDS = "900"
 
 
 class Carrier(Protocol):
-    """Takes the objects of one installation to its cluster."""
+    """Takes the objects of one construct to its cluster."""
 
     def send(
         self,
         name: str,
         objects: Sequence[Object],
         *,
-        after: Sequence[IDependable] = (),
+        after: Sequence[IConstruct] = (),
         overwrite: bool = True,
         retain: bool = False,
-    ) -> IDependable | None:
-        """Send objects that live and die together, once those that they need were sent."""
+    ) -> list[IConstruct]:
+        """Send objects that live and die together; returns what to wait for."""
 
 
 class Delivery:
     """How objects reach a cluster; made by `kubectl` or `gitops`."""
 
-    def __init__(
-        self, *, kubectl_layer: lambda_.ILayerVersion | None, directory: str | None
-    ) -> None:
-        self.kubectl_layer = kubectl_layer
-        self.directory = directory
-
-    @classmethod
-    def kubectl(cls, *, kubectl_layer: lambda_.ILayerVersion) -> Delivery:
+    @staticmethod
+    def kubectl(*, kubectl_layer: lambda_.ILayerVersion) -> Delivery:
         """Apply objects at deployment, by the kubectl handler of the AWS CDK.
 
         Args:
@@ -59,15 +58,10 @@ class Delivery:
         Raises:
             EksDevicesError: It is no layer.
         """
-        if not hasattr(kubectl_layer, "layer_version_arn"):
-            fix = 'pass KubectlV34Layer(stack, "Kubectl") of aws_cdk.lambda_layer_kubectl_v34'
-            wanted = "a lambda_.ILayerVersion"
-            fault = wrong_type("delivery.kubectl_layer", kubectl_layer, wanted, fix)
-            raise EksDevicesError([fault])
-        return cls(kubectl_layer=kubectl_layer, directory=None)
+        return _KubectlDelivery(kubectl_layer)
 
-    @classmethod
-    def gitops(cls, directory: str) -> Delivery:
+    @staticmethod
+    def gitops(directory: str) -> Delivery:
         """Write objects as YAML for a GitOps tool; nothing is applied and no Lambda is made.
 
         Args:
@@ -79,42 +73,81 @@ class Delivery:
             EksDevicesError: It is no text, or an empty one. A directory that two clusters share is
                 refused where the second one uses it.
         """
-        wanted, fix = "a path", 'name a directory, such as "manifests"'
-        faults = list(text(directory, "delivery.directory", wanted, fix))
-        if directory == "":
-            faults = [wrong_type("delivery.directory", directory, wanted, fix)]
-        raise_faults(faults)
-        return cls(kubectl_layer=None, directory=directory)
+        return _GitopsDelivery(directory)
 
     @property
     def kubectl_provider_options(self) -> eks.KubectlProviderOptions | None:
         """What a new cluster needs for this delivery."""
-        if self.kubectl_layer is None:
-            return None
-        return eks.KubectlProviderOptions(kubectl_layer=self.kubectl_layer)
+        return None
 
-    def carrier(self, scope: Construct, cluster: eks.Cluster) -> Carrier:
+    def faults(self, host: NodegroupHost) -> Iterator[Finding]:
+        """What keeps objects from reaching a cluster this way."""
+        raise NotImplementedError
+
+    def carrier(self, scope: Construct, host: NodegroupHost) -> Carrier:
         """What takes the objects of a construct to a cluster."""
-        if self.directory is None:
-            return _Kubectl(scope, cluster)
-        return gitops_sender(scope, cluster, self.directory)
+        raise NotImplementedError
+
+
+class _KubectlDelivery(Delivery):
+    def __init__(self, kubectl_layer: lambda_.ILayerVersion) -> None:
+        if not hasattr(kubectl_layer, "layer_version_arn"):
+            fix = 'pass KubectlV34Layer(stack, "Kubectl") of aws_cdk.lambda_layer_kubectl_v34'
+            wanted = "a lambda_.ILayerVersion"
+            raise_faults([wrong_type("delivery.kubectl_layer", kubectl_layer, wanted, fix)])
+        self._layer = kubectl_layer
+
+    @property
+    def kubectl_provider_options(self) -> eks.KubectlProviderOptions:
+        return eks.KubectlProviderOptions(kubectl_layer=self._layer)
+
+    def faults(self, host: NodegroupHost) -> Iterator[Finding]:
+        if not host.has_kubectl:
+            yield fault(
+                "NoKubectlProvider",
+                "delivery",
+                "the cluster was made without a kubectl handler",
+                got="Delivery.kubectl",
+                allowed="Delivery.gitops, or a cluster with a kubectl handler",
+                fix="pass delivery=Delivery.kubectl(...) to the cluster itself",
+            )
+
+    def carrier(self, scope: Construct, host: NodegroupHost) -> Carrier:
+        return _Kubectl(scope, host)
+
+
+class _GitopsDelivery(Delivery):
+    def __init__(self, directory: str) -> None:
+        wanted, fix = "a path", 'name a directory, such as "manifests"'
+        faults = list(text(directory, "delivery.directory", wanted, fix))
+        if isinstance(directory, str) and not directory.strip():
+            faults = [wrong_type("delivery.directory", directory, wanted, fix)]
+        raise_faults(faults)
+        self._directory = directory
+
+    def faults(self, host: NodegroupHost) -> Iterator[Finding]:
+        yield from directory_faults(host.cluster, self._directory)
+
+    def carrier(self, scope: Construct, host: NodegroupHost) -> Carrier:
+        return gitops_sender(scope, host.cluster, self._directory)
 
 
 class _Kubectl:
-    def __init__(self, scope: Construct, cluster: eks.Cluster) -> None:
+    def __init__(self, scope: Construct, host: NodegroupHost) -> None:
         self._scope = scope
-        self._cluster = cluster
-        self._sent: list[eks.KubernetesManifest] = []
+        self._cluster = host.cluster
+        # All constructs of a stack share one chain: a deployment runs them together.
+        self._chain = host.chains.setdefault(Stack.of(scope), [])
 
     def send(
         self,
         name: str,
         objects: Sequence[Object],
         *,
-        after: Sequence[IDependable] = (),
+        after: Sequence[IConstruct] = (),
         overwrite: bool = True,
         retain: bool = False,
-    ) -> IDependable | None:
+    ) -> list[IConstruct]:
         manifest = eks.KubernetesManifest(
             self._scope,
             name,
@@ -127,8 +160,24 @@ class _Kubectl:
         )
         resource = cast(CfnResource, manifest.node.find_child("Resource").node.default_child)
         resource.add_property_override("ServiceTimeout", _TIMEOUT_SECONDS)
-        earlier = self._sent[-_IN_FLIGHT:][:1] if len(self._sent) >= _IN_FLIGHT else []
-        for needed in (*after, *earlier):
-            manifest.node.add_dependency(needed)
-        self._sent.append(manifest)
-        return manifest
+        if after:
+            manifest.node.add_dependency(*after)
+        if not self._chain:
+            Aspects.of(manifest).add(_Chain(self._chain))
+        self._chain.append(manifest)
+        return [manifest]
+
+
+@jsii.implements(IAspect)
+class _Chain:
+    """Has each manifest wait for one sent a little earlier; at synth, as groups may go again."""
+
+    def __init__(self, manifests: list[eks.KubernetesManifest]) -> None:
+        self._manifests = manifests
+
+    def visit(self, node: IConstruct) -> None:
+        if node.node.path != self._manifests[0].node.path:
+            return
+        there = [one for one in self._manifests if is_in_tree(one)]
+        for earlier, later in zip(there, there[_IN_FLIGHT:], strict=False):
+            later.node.add_dependency(earlier)

@@ -3,58 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from aws_cdk import Stack, Token
-from constructs import Construct, IDependable
+from constructs import Construct, IConstruct
 
 from eks_device_charts.manifests import ImageSource
-from eks_device_charts.manifests.assembly import MANAGERS
-from eks_devices import (
-    DevicePlan,
-    DeviceType,
-    DriverPlan,
-    EksDevicesError,
-    Mechanism,
-    NodegroupPlan,
+from eks_device_charts.manifests.bundles import (
+    Bundle,
+    bundles,
+    driver_faults,
+    installation_marker,
 )
-from eks_devices._frozen import FrozenDict
-from eks_devices.cluster_planner import Keep, is_default, is_scoped, keep_faults
-from eks_devices.findings import Finding, fault, raise_faults, warning
-from eks_devices.kubernetes import minors
-from eks_devices.names import DEFAULT_OWNER, EXTERNAL_OWNER, HOST_OWNER
+from eks_devices import DeviceType, DriverPlan, EksDevicesError, Finding, NodegroupPlan
+from eks_devices.cluster_planner import Keep, drivers_of, frozen_keep, kept_drivers
+from eks_devices.findings import fault, raise_faults
+from eks_devices.typecheck import member, wrong_type
 
-from .delivery import Delivery, Object
+from .delivery import Delivery
+from .driver_inputs import installation_faults
 from .hosts import NodegroupHost, host_of
-from .inputs import no_cluster
+from .inputs import id_faults, no_cluster
 
 if TYPE_CHECKING:
     from .cluster import AcceleratedCluster
-
-# Kinds that other managers need too, or whose deletion takes users' objects along.
-_ALONE = ("Namespace", "CustomResourceDefinition")
 
 
 class ExternalDrivers:
     """Says that managers of a node group are installed by somebody else.
 
+    Without `foreign`, the default installation of this library lives in another app and serves
+    the group. With it, somebody else's managers serve those device types, and the default
+    installation of the cluster serves the others.
+
     Args:
-        delivery: How this stack's claims reach the cluster; without it they do not.
-        foreign: Device types that a manager of another maker serves. The other device types are
-            served by a default installation of this library in another app.
+        delivery: How this stack's claims reach the cluster; by that of the cluster's default
+            installation unless named, and not at all where there is none.
+        foreign: Device types that a manager of another maker serves; none unless named.
+
+    Raises:
+        EksDevicesError: A value has the wrong type.
     """
 
     def __init__(
         self, *, delivery: Delivery | None = None, foreign: Collection[DeviceType] = ()
     ) -> None:
+        raise_faults(_external_faults(delivery, foreign))
         self.delivery = delivery
         self.foreign = tuple(foreign)
-        self.scope_name: str | None = None
-
-    def serve(self, plan: NodegroupPlan) -> list[IDependable]:
-        """Nothing: somebody else installed the managers."""
-        del plan
-        return []
 
 
 class DeviceDrivers(Construct):
@@ -62,7 +59,14 @@ class DeviceDrivers(Construct):
 
     The default installation of a cluster also holds what a cluster has once: namespaces, CRDs,
     permissions, DeviceClasses and controllers. A scoped one has DaemonSets only.
+
+    Attributes:
+        delivery: How objects reach the cluster.
+        scope_name: The name of a scoped installation; None for the default one.
     """
+
+    delivery: Delivery
+    scope_name: str | None
 
     def __init__(
         self,
@@ -75,7 +79,7 @@ class DeviceDrivers(Construct):
         keep: Keep | None = None,
         scope_name: str | None = None,
     ) -> None:
-        """Prepare the installation; managers come with the groups that need them.
+        """Prepare the installation; managers come with the groups that are added later.
 
         Args:
             scope: Where the construct stands.
@@ -83,154 +87,102 @@ class DeviceDrivers(Construct):
             cluster: The cluster to install in.
             delivery: How objects reach the cluster.
             images: Where nodes pull images from; the stack's Region unless named.
-            keep: Managers to hold although no group here needs them.
+            keep: Managers to hold although no group here needs them; for a default one.
             scope_name: Makes a scoped installation of this name; the default one unless named.
 
         Raises:
-            EksDevicesError: The cluster has a default installation already, or `keep` is wrong.
+            EksDevicesError: The cluster has a default installation already, or groups that none
+                serves, and every fault of the values.
         """
         host = host_of(cluster)
         if host is None:
             raise EksDevicesError([no_cluster(cluster, "drivers.cluster")])
-        raise_faults(_faults(host, keep, scope_name, self_path=f"{scope.node.path}/{id}"))
+        images, keep = _regional(images, scope), frozen_keep(keep)
+        faults = list(installation_faults(host, delivery, images, keep, scope_name))
+        faults += id_faults(scope, id, "drivers.id")
+        kept = kept_drivers(keep or {}) if not faults else ()
+        raise_faults(faults or [one for driver in kept for one in driver_faults(driver, images)])
         super().__init__(scope, id)
-        self.scope_name = scope_name
-        self.foreign: tuple[DeviceType, ...] = ()
+        self._host = host
+        self._images = images
         self.delivery = delivery
-        self._version = host.kubernetes_version
-        self._images = images or ImageSource(region=_region(self))
-        self._carrier = delivery.carrier(self, host.cluster)
-        self._sent: dict[str, IDependable | None] = {}
-        self._marker: list[IDependable] = []
+        self.scope_name = scope_name
+        self._carrier = delivery.carrier(self, host)
+        self._marker: list[IConstruct] = []
         if scope_name is None:
-            host.set_default(self, keep or {})
-            self._marker = _present(
-                [self._carrier.send("Marker", [_marker(self)], overwrite=False)]
+            self._install_default(keep or {}, kept)
+        else:
+            host.scopes.add(scope_name)
+
+    def _install_default(self, keep: Keep, kept: Sequence[DriverPlan]) -> None:
+        self._host.set_default(self, keep)
+        marker = installation_marker(self.node.path)
+        self._marker = self._carrier.send(marker.name, marker.objects, overwrite=False)
+        for driver in kept:
+            self._install(driver)
+
+    def serving_faults(self, host: NodegroupHost, plan: NodegroupPlan) -> list[Finding]:
+        """What keeps this installation from serving a group of a cluster."""
+        if host is not self._host:
+            fix = "pass a DeviceDrivers of the group's own cluster"
+            path = f"nodegroups.{plan.name}.drivers"
+            return [wrong_type(path, self.node.path, "an installation of the same cluster", fix)]
+        return [one for driver in drivers_of(plan) for one in driver_faults(driver, self._images)]
+
+    def stack_faults(self, scope: Construct, path: str) -> Iterator[Finding]:
+        """The fault of a group whose stack would wait for one that waits for it."""
+        mine, cluster = Stack.of(self), Stack.of(self._host.cluster)
+        needs_cluster = self.delivery.kubectl_provider_options is not None
+        if needs_cluster and mine is not cluster and Stack.of(scope) is cluster:
+            yield fault(
+                "DriversInAnotherStack",
+                path,
+                "the group would wait for a stack that waits for the group's own, the cluster's",
+                got=self.node.path,
+                allowed="an installation in the stack of the group",
+                fix="make the group in the stack of its drivers: AcceleratedNodegroup(stack, ...)",
             )
-            self._keep(keep or {})
 
-    def _keep(self, keep: Keep) -> None:
-        for device_type, mechanisms in keep.items():
-            for mechanism in mechanisms:
-                self._install(_driver(device_type, mechanism, DEFAULT_OWNER, FrozenDict()))
-
-    def serve(self, plan: NodegroupPlan) -> list[IDependable]:
+    def serve(self, plan: NodegroupPlan) -> list[IConstruct]:
         """Install what a group needs, where it is not there yet; returns what it waits for."""
-        drivers = [
-            _of_device(device) for device in plan.devices if _is_ours(device, self.scope_name)
-        ]
-        return [needed for driver in drivers for needed in self._install(driver)]
+        return [needed for driver in drivers_of(plan) for needed in self._install(driver)]
 
-    def _install(self, driver: DriverPlan) -> list[IDependable]:
-        manager = MANAGERS[driver.device_type, driver.mechanism]
-        image = self._images.image(device_type=driver.device_type, mechanism=driver.mechanism)
-        name = f"{driver.device_type}-{driver.mechanism}"
-        first: list[IDependable] = []
-        if is_default(driver.owner) and self.scope_name is None:
-            first = self._share(name, manager.shared(self._version))
-            if manager.controller:
-                first += self._send(f"{name}-controller", manager.controller(image), first)
-        return self._send(f"{name}-{driver.owner}", manager.own(driver, image), first)
+    def _install(self, driver: DriverPlan) -> list[IConstruct]:
+        """The manager's own bundle comes last, and waits for the others."""
+        sent: list[IConstruct] = []
+        for bundle in bundles(driver, self._host.kubernetes_version, self._images):
+            sent = self._send(bundle)
+        return sent
 
-    def _share(self, name: str, objects: list[Object]) -> list[IDependable]:
-        """What a manager shares: namespaces and CRDs each alone, the rest together."""
-        first: list[IDependable] = []
-        for item in objects:
-            if item["kind"] in _ALONE:
-                first += self._send(f"{item['kind']}-{item['metadata']['name']}", [item], [])
-        together = [item for item in objects if item["kind"] not in _ALONE]
-        return first + (self._send(name, together, first) if together else [])
-
-    def _send(
-        self, name: str, objects: list[Object], after: list[IDependable]
-    ) -> list[IDependable]:
-        if name not in self._sent:
-            needed = [*self._marker, *after]
-            # Users' objects go with their namespace or CRD, so both stay when a manager goes.
-            retain = any(item["kind"] in _ALONE for item in objects)
-            self._sent[name] = self._carrier.send(name, objects, after=needed, retain=retain)
-        return _present([self._sent[name]])
+    def _send(self, bundle: Bundle) -> list[IConstruct]:
+        installed = self._host.installed
+        if bundle.name not in installed:
+            needed = [one for name in bundle.needs for one in installed[name]]
+            installed[bundle.name] = self._carrier.send(
+                bundle.name,
+                bundle.objects,
+                after=[*self._marker, *needed],
+                retain=bundle.retain,
+            )
+        return installed[bundle.name]
 
 
-def _present(found: Sequence[IDependable | None]) -> list[IDependable]:
-    return [one for one in found if one is not None]
+def _external_faults(delivery: object, foreign: object) -> Iterator[Finding]:
+    if delivery is not None and not isinstance(delivery, Delivery):
+        fix = "use Delivery.kubectl(...) or Delivery.gitops(...)"
+        yield wrong_type("drivers.delivery", delivery, "a Delivery, or None", fix)
+    if isinstance(foreign, str) or not isinstance(foreign, Collection):
+        fix = "write {DeviceType.GPU} for instance"
+        yield wrong_type("drivers.foreign", foreign, "a set of DeviceType", fix)
+        return
+    for device_type in foreign:
+        yield from member(device_type, DeviceType, "drivers.foreign")
 
 
-def _region(scope: Construct) -> str | None:
+def _regional(images: object, scope: Construct) -> ImageSource:
+    """The source of images with the stack's Region, where it names none itself."""
+    source = ImageSource() if images is None else images
     region = Stack.of(scope).region
-    return None if Token.is_unresolved(region) else region
-
-
-def _is_ours(device: DevicePlan, scope_name: str | None) -> bool:
-    return is_default(device.owner) if scope_name is None else is_scoped(device.owner)
-
-
-def _of_device(device: DevicePlan) -> DriverPlan:
-    return _driver(device.device_type, device.mechanism, device.owner, device.settings)
-
-
-def _driver(device_type: DeviceType, mechanism: Mechanism, owner: str, settings: Any) -> DriverPlan:
-    return DriverPlan(
-        device_type=device_type,
-        mechanism=mechanism,
-        owner=owner,
-        settings=settings,
-        nodegroups=(),
-    )
-
-
-def _faults(
-    host: NodegroupHost, keep: object, scope_name: object, *, self_path: str
-) -> Iterator[Finding]:
-    yield from keep_faults(keep, minors()[host.kubernetes_version])
-    if scope_name is not None and not (
-        isinstance(scope_name, str) and host.is_new_scope(scope_name)
-    ):
-        yield fault(
-            "RepeatedScope",
-            "drivers.scope_name",
-            "a scoped installation needs a name of its own, of type str",
-            got=scope_name,
-            allowed="each name once in a cluster",
-            fix="choose another name",
-        )
-    if scope_name is None and host.drivers is not None:
-        yield fault(
-            "SecondDefaultInstallation",
-            "drivers",
-            "a cluster has one default installation, and this one has it already",
-            got=self_path,
-            allowed="one DeviceDrivers without scope_name",
-            fix="use the first one, or pass scope_name=...",
-        )
-
-
-def unserved(plan: NodegroupPlan, serving: object) -> list[Finding]:
-    """The warning of a group whose devices nothing hands out."""
-    ours = [one for one in plan.devices if one.owner not in (HOST_OWNER, EXTERNAL_OWNER)]
-    if serving is not None or not ours:
-        return []
-    devices = ", ".join(f"{one.device_type} by {one.mechanism}" for one in ours)
-    return [
-        warning(
-            "NoDrivers",
-            f"nodegroups.{plan.name}.drivers",
-            f"nothing installs the managers that the group needs: {devices}",
-            fix="pass delivery=Delivery.kubectl(...) or .gitops(...) to the cluster, or "
-            "drivers=ExternalDrivers() where another app installs them",
-        )
-    ]
-
-
-def _marker(drivers: Construct) -> Object:
-    """A ConfigMap that may not exist yet, so that a second default installation fails."""
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {
-            "name": "eks-devices-installation",
-            "namespace": "kube-system",
-            "labels": {"app.kubernetes.io/managed-by": "eks-devices"},
-        },
-        "data": {"installation": drivers.node.path},
-    }
+    if not isinstance(source, ImageSource) or source.region or Token.is_unresolved(region):
+        return source  # type: ignore[return-value]  # a wrong type is a fault of its own
+    return replace(source, region=region)

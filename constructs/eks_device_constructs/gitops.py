@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import cdk8s
 import jsii
-from aws_cdk import Names, Stack, Stage
-from constructs import Construct, IConstruct, IDependable, IValidation
+from aws_cdk import Stack, Stage
+from constructs import Construct, IConstruct, IValidation
 
 from eks_devices import EksDevicesError, Finding
-from eks_devices.findings import fault
+from eks_devices.findings import fault, raise_faults
 
 from .tree import is_in_tree
 
@@ -26,6 +27,13 @@ _DRIVEN_BY_CLI = "CDK_CLI_VERSION"
 # that another group or manager renames no file.
 _FIRST_KINDS = {"Namespace": 0, "CustomResourceDefinition": 1}
 _LAST_KINDS = {"DaemonSet": 3, "Deployment": 3, "ResourceClaimTemplate": 4, "ComputeDomain": 4}
+
+# Users' objects go with a namespace or a CRD that a tool prunes.
+_KEEP = {
+    "argocd.argoproj.io/sync-options": "Prune=false,Delete=false",
+    "kustomize.toolkit.fluxcd.io/prune": "disabled",
+}
+_LONGEST_NAME = 120
 
 Texts = dict[str, str]
 
@@ -42,14 +50,15 @@ class GitopsSender:
         name: str,
         objects: Sequence[dict[str, Any]],
         *,
-        after: Sequence[IDependable] = (),
+        after: Sequence[IConstruct] = (),
         overwrite: bool = True,
         retain: bool = False,
-    ) -> IDependable | None:
-        """Take objects that live and die together, for one file."""
-        del after, overwrite, retain  # a GitOps tool has its own ways for these
-        self._folder.add(f"{_rank(objects)}-{name.lower()}.yaml", objects, self._scope)
-        return None
+    ) -> list[IConstruct]:
+        """Take objects that live and die together, for one file; there is nothing to wait for."""
+        del after, overwrite  # the order of kinds and the tool's own ways replace these
+        kept = [_kept(item) for item in objects] if retain else objects
+        self._folder.add(f"{_rank(objects)}-{_short(name.lower())}.yaml", kept, self._scope)
+        return []
 
 
 class GitopsFolder:
@@ -68,8 +77,8 @@ class GitopsFolder:
 
     def write(self) -> None:
         """Write into the assembly, and into the repository when the CDK CLI runs the app."""
-        stage = Stage.of(self._scope)
-        installation = Names.unique_resource_name(self._scope, max_length=64)
+        stage, stack = Stage.of(self._scope), Stack.of(self._scope)
+        installation = f"{stack.artifact_id}-{self._scope.node.addr[-8:]}"
         texts = {
             name: _yaml(objects)
             for name, (objects, owner) in self._files.items()
@@ -84,29 +93,41 @@ _folders: WeakKeyDictionary[IConstruct, dict[Path, GitopsFolder]] = WeakKeyDicti
 
 
 def gitops_sender(scope: Construct, cluster: IConstruct, directory: str) -> GitopsSender:
-    """What takes the objects of a construct to the directory of its cluster.
-
-    Raises:
-        EksDevicesError: The directory holds the objects of another cluster.
-    """
+    """What takes the objects of a construct to the directory of its cluster."""
     known = _folders.setdefault(scope.node.root, {})
     where = Path(directory).resolve()
     if where not in known:
         known[where] = GitopsFolder(scope, cluster, directory)
-    if known[where].cluster is not cluster:
-        raise EksDevicesError([_taken(directory, known[where].cluster)])
     return GitopsSender(scope, known[where])
 
 
-def _taken(directory: str, cluster: IConstruct) -> Finding:
-    return fault(
+def directory_faults(cluster: IConstruct, directory: str) -> Iterator[Finding]:
+    """The fault of a directory that holds the objects of another cluster."""
+    folder = _folders.get(cluster.node.root, {}).get(Path(directory).resolve())
+    if folder is None or folder.cluster is cluster or not is_in_tree(folder.cluster):
+        return
+    yield fault(
         "SharedDirectory",
         "delivery.directory",
-        f"the directory holds the objects of the cluster {cluster.node.path}",
+        f"the directory holds the objects of the cluster {folder.cluster.node.path}",
         got=directory,
         allowed="a directory for each cluster, as a GitOps tool applies it whole",
         fix="name another directory, with the cluster's or the stage's name in it for instance",
     )
+
+
+def _kept(item: dict[str, Any]) -> dict[str, Any]:
+    """An object that Argo CD and Flux leave alone when its file goes."""
+    metadata = item["metadata"]
+    annotations = metadata.get("annotations", {}) | _KEEP
+    return item | {"metadata": metadata | {"annotations": annotations}}
+
+
+def _short(name: str) -> str:
+    """A name that every file system takes."""
+    if len(name) <= _LONGEST_NAME:
+        return name
+    return f"{name[:_LONGEST_NAME]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 def _rank(objects: Sequence[dict[str, Any]]) -> int:
@@ -121,14 +142,37 @@ def _yaml(objects: Sequence[dict[str, Any]]) -> str:
 
 
 def _fill(folder: Path, installation: str, texts: Texts) -> None:
-    """Write files, and remove those that an earlier run wrote and this one does not."""
+    """Write files, and remove those that an earlier run wrote and this one does not.
+
+    Raises:
+        EksDevicesError: A file that no run wrote has the name of one to write.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     index = folder / f".eks-devices-{installation}.json"
-    for name in {*_listed(index)} - {*texts}:
+    earlier = _listed(index)
+    foreign = [name for name in texts if name not in earlier and (folder / name).exists()]
+    raise_faults(_foreign(folder / name) for name in foreign if not _same(folder / name, texts))
+    for name in {*earlier} - {*texts}:
         (folder / Path(name).name).unlink(missing_ok=True)
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     index.write_text(json.dumps(sorted(texts), indent=1) + "\n", encoding="utf-8")
+
+
+def _same(file: Path, texts: Texts) -> bool:
+    """Whether a file has the text to write, as after a merge that lost the index."""
+    return file.is_file() and file.read_bytes() == texts[file.name].encode()
+
+
+def _foreign(file: Path) -> Finding:
+    return fault(
+        "FileInTheWay",
+        "delivery.directory",
+        "a file that this library did not write has the name of one that it writes",
+        got=str(file),
+        allowed="a directory without such files",
+        fix="move the file away, or name another directory",
+    )
 
 
 def _listed(index: Path) -> list[str]:
@@ -146,5 +190,10 @@ class _Writer:
         self._folder = folder
 
     def validate(self) -> list[str]:
-        self._folder.write()
+        try:
+            self._folder.write()
+        except EksDevicesError as error:
+            return [str(one) for one in error.faults]
+        except OSError as error:
+            return [f"delivery.directory: a file cannot be written: {error}"]
         return []

@@ -2,71 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from aws_cdk import Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
-from constructs import Construct, IDependable
+from constructs import Construct, IConstruct
 
-from eks_devices import ClusterPlan, DeviceType, NodegroupPlan
+from eks_devices import ClusterPlan, Finding, NodegroupPlan
 from eks_devices.cluster_planner import Keep, join_plans
 from eks_devices.kubernetes import minors
 
-from .delivery import Delivery
+from .inputs import node_subnets
+from .security_group import efa_security_group
 from .tree import is_in_tree
 
-
-class Planned(Protocol):
-    """A node group as its cluster sees it."""
-
-    plan: NodegroupPlan
-
-    @property
-    def node(self) -> object:
-        """The group's place in the construct tree."""
+if TYPE_CHECKING:
+    from .cluster import AcceleratedCluster
+    from .delivery import Delivery
+    from .drivers import DeviceDrivers
+    from .nodegroup import AcceleratedNodegroup
 
 
-class Drivers(Protocol):
-    """What serves the devices of a node group."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentClaim:
+    """A claim of a group, and what takes it to the cluster."""
 
-    @property
-    def scope_name(self) -> str | None:
-        """The name of a scoped installation."""
-
-    @property
-    def foreign(self) -> Sequence[DeviceType]:
-        """The device types that another maker's manager serves."""
-
-    @property
-    def delivery(self) -> Delivery | None:
-        """How claims reach the cluster."""
-
-    def serve(self, plan: NodegroupPlan) -> list[IDependable]:
-        """Install what a group needs; returns what the group waits for."""
+    group: Construct
+    manifests: Sequence[IConstruct]
 
 
 class NodegroupHost:
     """A cluster as its node groups see it.
 
     Attributes:
+        vpc: The cluster's network.
         cluster_name: The name, or a token for it.
         kubernetes_version: The minor, "1.34".
         node_role: The role of the nodes.
         subnets: Where groups without a subnet of their own put their nodes.
         cluster_security_group_id: The group that EKS gives the control plane and the nodes.
+        has_kubectl: Whether the cluster can apply objects at deployment.
+        drivers: The default installation, which serves groups that name none.
+        scopes: The names of the scoped installations.
+        installed: What of the installations was sent, by the name of the bundle.
+        chains: The manifests of each stack in the order that they were sent.
+        namespaces: What makes a namespace for claims.
+        claims: The claims of the groups, by kind, namespace and name.
     """
 
     def __init__(
         self,
         *,
         cluster: eks.Cluster,
+        vpc: ec2.IVpc,
         kubernetes_version: str,
         node_role: iam.IRole,
         subnets: Sequence[ec2.ISubnet],
-        make_efa_group: Callable[[], ec2.SecurityGroup],
+        has_kubectl: bool,
     ) -> None:
         self.cluster = cluster
         self.cluster_name = cluster.cluster_name
@@ -74,44 +72,51 @@ class NodegroupHost:
         self.kubernetes_version = kubernetes_version
         self.node_role = node_role
         self.subnets = list(subnets)
-        self._make_efa_group = make_efa_group
-        self._efa_group: ec2.SecurityGroup | None = None
-        self._groups: list[Planned] = []
-        self._scopes: set[str] = set()
+        self.has_kubectl = has_kubectl
+        self.drivers: DeviceDrivers | None = None
+        self.scopes: set[str] = set()
+        self.installed: dict[str, list[IConstruct]] = {}
+        self.chains: dict[Stack, list[eks.KubernetesManifest]] = {}
+        self.namespaces: dict[str, list[IConstruct]] = {}
+        self.claims: dict[tuple[str, str, str], SentClaim] = {}
+        self.vpc = vpc
+        self._groups: list[AcceleratedNodegroup] = []
         self._keep: Keep = {}
-        self.drivers: Drivers | None = None
-        self.namespaces: dict[str, list[IDependable]] = {}
-        self.claims: dict[tuple[str, str, str], Construct] = {}
+
+    @property
+    def groups(self) -> list[AcceleratedNodegroup]:
+        """The groups that joined and are still there."""
+        return [group for group in self._groups if is_in_tree(group)]
 
     @property
     def plan(self) -> ClusterPlan:
-        """The plan of the groups that joined and are still there."""
-        return self._join(group.plan for group in self._groups if is_in_tree(group))
+        """The plan of the groups."""
+        return self._join(group.plan for group in self.groups)
 
-    def check(self, plan: NodegroupPlan) -> None:
-        """Raise the faults that a group has beside the groups that are there."""
-        self._join([*self.plan.nodegroups, plan])
+    @cached_property
+    def efa_group(self) -> ec2.SecurityGroup:
+        """The security group of all groups with EFA, made for the first of them."""
+        return efa_security_group(self.cluster, self.vpc)
 
-    def set_default(self, drivers: Drivers, keep: Keep) -> None:
-        """Take the cluster's default installation, which serves groups that name none."""
+    def findings_beside(self, plan: NodegroupPlan) -> list[Finding]:
+        """What is worth knowing of a group beside the groups that are there.
+
+        Raises:
+            EksDevicesError: The faults that the group has beside them.
+        """
+        before = self.plan
+        after = self._join([*before.nodegroups, plan])
+        known = {*before.findings, *plan.findings}
+        return [one for one in after.findings if one not in known]
+
+    def set_default(self, drivers: DeviceDrivers, keep: Keep) -> None:
+        """Take the cluster's default installation."""
         self.drivers = drivers
         self._keep = keep
 
-    def is_new_scope(self, name: object) -> bool:
-        """Whether no scoped installation of the cluster has a name; remembers it."""
-        is_new = isinstance(name, str) and name not in self._scopes
-        self._scopes.add(str(name))
-        return is_new
-
-    def adopt(self, group: Planned) -> None:
+    def register(self, group: AcceleratedNodegroup) -> None:
         """Take a group into the plan."""
         self._groups.append(group)
-
-    def efa_group(self) -> ec2.SecurityGroup:
-        """The security group of all groups with EFA, made for the first of them."""
-        if self._efa_group is None:
-            self._efa_group = self._make_efa_group()
-        return self._efa_group
 
     def _join(self, plans: Iterable[NodegroupPlan]) -> ClusterPlan:
         return join_plans(minors()[self.kubernetes_version], tuple(plans), keep=self._keep)
@@ -120,9 +125,20 @@ class NodegroupHost:
 _hosts: WeakKeyDictionary[object, NodegroupHost] = WeakKeyDictionary()
 
 
-def register_host(cluster: object, host: NodegroupHost) -> None:
-    """Have node groups find the host of a cluster."""
+def register_host(
+    cluster: AcceleratedCluster, vpc: ec2.IVpc, version: str, delivery: Delivery | None
+) -> NodegroupHost:
+    """Make the host of a cluster, which node groups then find."""
+    host = NodegroupHost(
+        cluster=cluster.cluster,
+        vpc=vpc,
+        kubernetes_version=version,
+        node_role=cluster.node_role,
+        subnets=node_subnets(vpc),
+        has_kubectl=delivery is not None and delivery.kubectl_provider_options is not None,
+    )
     _hosts[cluster] = host
+    return host
 
 
 def host_of(cluster: object) -> NodegroupHost | None:

@@ -9,7 +9,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct
 
-from eks_devices import Finding
+from eks_devices import Finding, NodegroupPlan
 from eks_devices.findings import fault
 from eks_devices.kubernetes import KubernetesMinor, dra_faults, find_minor
 from eks_devices.typecheck import wrong_type
@@ -51,6 +51,25 @@ def subnet_faults(subnet: object, path: str) -> Iterator[Finding]:
     if subnet is not None and not hasattr(subnet, "subnet_id"):
         fix = "pass one subnet, for example vpc.private_subnets[0]"
         yield wrong_type(path, subnet, "one ec2.ISubnet, or None", fix)
+
+
+def public_subnet_faults(
+    vpc: ec2.IVpc, subnet: ec2.ISubnet | None, plan: NodegroupPlan
+) -> Iterator[Finding]:
+    """The fault of a public subnet for nodes that get no public address."""
+    if subnet is None or len(plan.network_interfaces) < 2:  # noqa: PLR2004  (one is no several)
+        return
+    if any(subnet is public for public in vpc.public_subnets):
+        yield fault(
+            "PublicSubnet",
+            f"nodegroups.{plan.name}.subnet",
+            "instances with several network interfaces get no public address, so nodes in a "
+            "public subnet reach neither the cluster's API nor a registry",
+            got=subnet.node.path,
+            allowed="a private subnet with a NAT gateway, or an isolated one with endpoints",
+            fix="pass one of vpc.private_subnets, in the Availability Zone of the reservation",
+            source="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-instance-addressing.html",
+        )
 
 
 def id_faults(scope: Construct, id: str, path: str) -> Iterator[Finding]:  # noqa: A002

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from aws_cdk import CfnDeletionPolicy, Stack, Token
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
-from constructs import Construct, IConstruct, IDependable
+from constructs import Construct, IConstruct
 
 from eks_devices import (
     ComputeDomain,
@@ -28,10 +28,11 @@ from eks_devices.typecheck import path_step
 
 from .annotations import annotate
 from .claims import ClaimSender
-from .drivers import DeviceDrivers, ExternalDrivers, unserved
-from .hosts import Drivers, NodegroupHost, host_of
-from .inputs import id_faults, no_cluster, subnet_faults
+from .drivers import DeviceDrivers, ExternalDrivers
+from .hosts import NodegroupHost, host_of
+from .inputs import id_faults, no_cluster, public_subnet_faults, subnet_faults
 from .launch_template import launch_template
+from .serving import Serving, drivers_faults
 
 if TYPE_CHECKING:
     from .cluster import AcceleratedCluster
@@ -80,20 +81,27 @@ class AcceleratedNodegroup(Construct):
 
         Source: https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html
         """
-        host, subnets, plan = _judged(
+        host, serving, subnets, plan = _judged(
             scope, id, cluster, subnet=subnet, drivers=drivers, options=options
         )
         super().__init__(scope, id)
         self.plan = plan
         self.launch_template = launch_template(self, plan, security_group_ids=_groups(host, plan))
         self.nodegroup = _draw(self, host, subnets)
-        if plan.network_interfaces:
-            # Nodes whose security group lacks its rules cannot reach each other over EFA.
-            self.nodegroup.node.add_dependency(host.efa_group())
-        serving = drivers or host.drivers
-        self._claims = ClaimSender(self, host, serving, _serve(self, serving))
-        host.adopt(self)
-        annotate(self, [*plan.findings, *unserved(plan, serving)])
+        # Pods that need a device find its manager on the first node, and nodes whose security
+        # group lacks its rules cannot reach each other over EFA.
+        needed = serving.install(plan)
+        efa = [host.efa_group] if plan.network_interfaces else []
+        _wait_for(self.nodegroup, [*needed, *efa])
+        self._serving = serving
+        self._claims = ClaimSender(self, host, serving.delivery, needed)
+        annotate(self, [*plan.findings, *host.findings_beside(plan), *serving.findings(plan)])
+        host.register(self)
+
+    @property
+    def awaits_drivers(self) -> bool:
+        """Whether the group has devices that nothing serves yet."""
+        return self._serving.awaits_drivers(self.plan)
 
     def add_resource_claim_template(
         self,
@@ -149,41 +157,40 @@ def _judged(
     subnet: ec2.ISubnet | None,
     drivers: DeviceDrivers | ExternalDrivers | None,
     options: Any,
-) -> tuple[NodegroupHost, list[ec2.ISubnet], NodegroupPlan]:
+) -> tuple[NodegroupHost, Serving, list[ec2.ISubnet], NodegroupPlan]:
     """What a group is drawn from, or every fault of what it was given."""
     path, host = f"nodegroups.{path_step(id)}", host_of(cluster)
     faults = [*subnet_faults(subnet, f"{path}.subnet"), *id_faults(scope, id, path)]
     if host is None:
         raise EksDevicesError([no_cluster(cluster, f"{path}.cluster"), *faults])
+    faults += drivers_faults(drivers, host, f"{path}.drivers")
+    serving = Serving.of(drivers, host)
     subnets = [subnet] if subnet else host.subnets
     spec = NodegroupSpec.from_options(
         id,
         options,
         subnet_count=len(subnets),
-        scope=drivers.scope_name if drivers else None,
-        external=drivers.foreign if drivers else (),
+        scope=serving.scope_name,
+        external=serving.foreign,
     )
     try:
         plan = plan_nodegroup(spec, kubernetes_version=host.kubernetes_version)
-        host.check(plan)
+        host.findings_beside(plan)
     except EksDevicesError as error:
         raise EksDevicesError([*faults, *error.faults]) from None
-    raise_faults(faults)
-    return host, subnets, plan
+    faults += public_subnet_faults(host.vpc, subnet, plan)
+    raise_faults([*faults, *serving.faults(scope, host, plan)])
+    return host, serving, subnets, plan
 
 
-def _serve(group: AcceleratedNodegroup, serving: Drivers | None) -> list[IDependable]:
-    """What has to be in the cluster before the group's nodes, which then wait for it."""
-    needed = serving.serve(group.plan) if serving else []
+def _wait_for(nodegroup: eks.CfnNodegroup, needed: Sequence[IConstruct]) -> None:
     if needed:
-        # Pods that need a device find its manager on the first node.
-        group.nodegroup.node.add_dependency(*needed)
-    return needed
+        nodegroup.node.add_dependency(*needed)
 
 
 def _groups(host: NodegroupHost, plan: NodegroupPlan) -> list[str]:
     """The security groups of the nodes: the cluster's, and EFA's where it is on."""
-    efa = [host.efa_group().security_group_id] if plan.network_interfaces else []
+    efa = [host.efa_group.security_group_id] if plan.network_interfaces else []
     return [host.cluster_security_group_id, *efa]
 
 
@@ -199,12 +206,15 @@ def _draw(
         node_role=host.node_role.role_arn,
         subnets=[subnet.subnet_id for subnet in subnets],
         ami_type=plan.ami_type,
+        # Without it an upgrade of the cluster would leave the nodes behind.
+        version=host.kubernetes_version,
         release_version=plan.release_version,
         capacity_type=plan.capacity.capacity_type,
         launch_template=eks.CfnNodegroup.LaunchTemplateSpecificationProperty(
             id=template.ref, version=template.attr_latest_version_number
         ),
         scaling_config=_scaling(plan),
+        update_config=_update(plan),
         labels=dict(plan.labels),
         taints=_taints(plan),
     )
@@ -241,6 +251,16 @@ def _scaling(plan: NodegroupPlan) -> eks.CfnNodegroup.ScalingConfigProperty:
     return eks.CfnNodegroup.ScalingConfigProperty(
         min_size=plan.min_size, desired_size=plan.desired_size, max_size=plan.max_size
     )
+
+
+def _update(plan: NodegroupPlan) -> eks.CfnNodegroup.UpdateConfigProperty | None:
+    """A reservation has no room for new nodes beside the old ones, so an update ends those first.
+
+    Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_NodegroupUpdateConfig.html
+    """
+    if not plan.capacity.is_reserved:
+        return None
+    return eks.CfnNodegroup.UpdateConfigProperty(max_unavailable=1, update_strategy="MINIMAL")
 
 
 def _taints(plan: NodegroupPlan) -> list[eks.CfnNodegroup.TaintProperty]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from constructs import IConstruct
 
 
-def is_in_tree(construct: object) -> bool:
+def is_in_tree(construct: IConstruct) -> bool:
     """Whether a construct, and each one above it, was not removed again."""
-    current: IConstruct = construct  # type: ignore[assignment]
+    current = construct
     while (parent := current.node.scope) is not None:
-        if parent.node.try_find_child(current.node.id) is None:
+        if parent.node.try_find_child(current.node.id) is not current:
             return False
         current = parent
     return True

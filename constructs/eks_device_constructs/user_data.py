@@ -9,6 +9,7 @@ from eks_devices import NodegroupPlan, OperatingSystem
 
 _BOUNDARY = "EKS-DEVICES"
 _LOGICAL_CORES_FILE = "/opt/aws/neuron/logical_nc_config"
+_DROP_IN = "/etc/eks/nodeadm.d/50-eks-devices.json"
 
 
 def user_data(plan: NodegroupPlan) -> str | None:
@@ -16,7 +17,9 @@ def user_data(plan: NodegroupPlan) -> str | None:
 
     EKS merges it with its own part, which joins the node to the cluster.
 
-    Source: https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html
+    Sources: https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html,
+    https://docs.aws.amazon.com/eks/latest/userguide/choosing-instance-type.html,
+    https://github.com/awslabs/amazon-eks-ami/blob/main/nodeadm/README.md
     """
     if plan.operating_system is OperatingSystem.BOTTLEROCKET:
         return _toml(plan) or None
@@ -25,11 +28,13 @@ def user_data(plan: NodegroupPlan) -> str | None:
 
 
 def _parts(plan: NodegroupPlan) -> Iterator[tuple[str, str]]:
-    commands = [*_logical_core_commands(plan.logical_neuron_cores), *_mask_commands(plan)]
+    commands = [
+        *_logical_core_commands(plan.logical_neuron_cores),
+        *_mask_commands(plan),
+        *_node_config_commands(plan.max_pods),
+    ]
     if commands:
         yield "text/x-shellscript", "\n".join(["#!/bin/bash", "set -euo pipefail", *commands, ""])
-    if plan.max_pods is not None:
-        yield "application/node.eks.aws", _node_config(plan.max_pods)
 
 
 def _logical_core_commands(size: int | None) -> Iterator[str]:
@@ -42,6 +47,14 @@ def _logical_core_commands(size: int | None) -> Iterator[str]:
 def _mask_commands(plan: NodegroupPlan) -> Iterator[str]:
     for unit in plan.masked_units:
         yield f"systemctl mask --now {unit}"
+
+
+def _node_config_commands(max_pods: int | None) -> Iterator[str]:
+    # EKS adds a maxPods of its own to user data, which knows nothing of efa-only interfaces and
+    # wins over a NodeConfig there; a drop-in wins over both, and nodeadm reads it after this.
+    if max_pods is not None:
+        yield f"mkdir -p {_DROP_IN.rpartition('/')[0]}"
+        yield f"cat > {_DROP_IN} <<'NODECONFIG'\n{_node_config(max_pods)}NODECONFIG"
 
 
 def _node_config(max_pods: int) -> str:

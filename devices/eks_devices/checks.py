@@ -223,10 +223,11 @@ def _owner_faults(spec: NodegroupSpec) -> Iterator[Finding]:
     else:
         for device in spec.external:
             yield from member(device, DeviceType, path)
-    yield from () if spec.scope is None else _scope_faults(spec.scope, f"{spec.path}.scope")
+    yield from () if spec.scope is None else scope_faults(spec.scope, f"{spec.path}.scope")
 
 
-def _scope_faults(scope: object, path: str) -> Iterator[Finding]:
+def scope_faults(scope: object, path: str) -> Iterator[Finding]:
+    """The fault of a name that no scoped installation can have."""
     taken = (DEFAULT_OWNER, HOST_OWNER, EXTERNAL_OWNER)
     allowed = (
         f"1 to {_LONGEST_SCOPE} lower-case letters, digits or '-', none of {', '.join(taken)}, and "

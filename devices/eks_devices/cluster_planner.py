@@ -39,7 +39,7 @@ def plan_cluster(
     Source: https://docs.aws.amazon.com/eks/latest/userguide/device-management.html
     """
     specs, faults = _listed(nodegroups)
-    kept = _copied(keep)
+    kept = frozen_keep(keep)
     minor = find_minor(kubernetes_version, "kubernetes_version")
     faults += [*_name_faults(spec.name for spec in specs), *_keep_faults(kept, minor)]
     if isinstance(minor, Finding):
@@ -103,11 +103,11 @@ def _name_faults(names: Iterable[object]) -> Iterator[Finding]:
 
 def keep_faults(keep: object, minor: KubernetesMinor) -> list[Finding]:
     """Every fault of what an installation is asked to keep."""
-    return list(_keep_faults(_copied(keep), minor))
+    return list(_keep_faults(frozen_keep(keep), minor))
 
 
-def _copied(keep: Any) -> Any:
-    """`keep` with tuples in it, so that one-time iterators last; what cannot be read stays."""
+def frozen_keep(keep: Any) -> Any:
+    """A copy of `keep` with tuples in it, as iterators last once; what cannot be read stays."""
     try:
         return FrozenDict(
             {
@@ -202,6 +202,32 @@ def is_default(owner: str) -> bool:
 def is_scoped(owner: str) -> bool:
     """Whether an owner is a scoped installation."""
     return not is_default(owner) and owner not in _NOT_INSTALLED
+
+
+def drivers_of(plan: NodegroupPlan) -> tuple[DriverPlan, ...]:
+    """The managers to install for one node group."""
+    return _drivers((plan,), {})
+
+
+def kept_drivers(keep: Keep) -> tuple[DriverPlan, ...]:
+    """The managers that an installation holds although no group needs them."""
+    return _drivers((), keep)
+
+
+def unserved(plan: NodegroupPlan) -> list[Finding]:
+    """The warning of a group whose managers nothing installs."""
+    drivers = [f"{one.device_type} by {one.mechanism}" for one in drivers_of(plan)]
+    if not drivers:
+        return []
+    return [
+        warning(
+            "NoDrivers",
+            f"nodegroups.{plan.name}.drivers",
+            f"nothing installs the managers that the group needs: {', '.join(drivers)}",
+            fix="pass delivery=Delivery.kubectl(...) or .gitops(...) to the cluster, or "
+            "drivers=ExternalDrivers() where another app installs them",
+        )
+    ]
 
 
 def _drivers(plans: tuple[NodegroupPlan, ...], keep: Keep) -> tuple[DriverPlan, ...]:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from typing import IO, Any, NoReturn
 
-from ._outcome import COULD_NOT_LOOK, OperationError, Outcome
+from ._outcome import COULD_NOT_LOOK, FINE, OperationError, Outcome
 from ._output import safe
 
 _PROGRAM = "eks-devices"
@@ -32,8 +32,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     try:
         outcome = _run(_arguments(argv))
-    except SystemExit as stop:  # argparse ends --help, --version and usage errors with it
+    except SystemExit as stop:  # argparse ends --help and usage errors with it
         outcome = Outcome(code=int(stop.code or 0))
+    except BrokenPipeError:  # argparse writes --help itself, at once where output has no buffer
+        _silence()
+        return FINE
     except KeyboardInterrupt:
         return _INTERRUPTED
     return _written(outcome)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eks_device_charts import ImageSource, device_manifests
-from eks_device_charts.manifests.assembly import MANAGERS
+from eks_device_charts.manifests.managers import MANAGERS
 from eks_devices import (
     Capacity,
     DeviceType,

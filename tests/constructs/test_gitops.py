@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import aws_cdk as cdk
 import pytest
+from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 
 from eks_device_constructs import AcceleratedCluster, Delivery
@@ -83,8 +85,8 @@ def test_drivers_and_claims_share_the_directory(make_world, repository):
 
     names = written(repository)
     assert "3-neuron-dra-default.yaml" in names
-    assert "4-resourceclaimtemplate-n-a.yaml" in names
-    assert "4-resourceclaimtemplate-n-b.yaml" not in names
+    assert "4-resourceclaimtemplate-n.a.yaml" in names
+    assert "4-resourceclaimtemplate-n.b.yaml" not in names
 
 
 def test_another_group_renames_and_changes_no_file(make_world, repository):
@@ -140,3 +142,67 @@ def test_kubectl_needs_a_layer():
     assert faults_of(Delivery.kubectl, kubectl_layer=wrong) == {
         ("WrongType", "delivery.kubectl_layer")
     }
+
+
+def test_a_file_of_the_user_s_is_never_overwritten(make_world, repository):
+    (repository / "2-marker.yaml").write_text("mine: true\n")
+
+    with pytest.raises(RuntimeError, match="FileInTheWay"):
+        gitops_world(make_world, repository).app.synth()
+
+    assert (repository / "2-marker.yaml").read_text() == "mine: true\n"
+
+
+def test_a_lost_index_is_made_anew(make_world, repository):
+    for _ in range(2):
+        world = gitops_world(make_world, repository)
+        world.add_trn2()
+        world.app.synth()
+        before = written(repository)
+        (index,) = repository.glob(".eks-devices-*.json")
+        index.unlink()
+
+    assert written(repository) == before
+
+
+def test_a_long_name_of_a_claim_makes_a_short_name_of_a_file(make_world):
+    world = make_world(delivery=lambda _: Delivery.gitops("unused"))
+    group = world.add_trn2()
+    options: dict[str, Any] = {"namespace": "n", "requests": [DeviceRequest.neuron(1)]}
+    for name in ("a" * 250, "a" * 251):
+        group.add_resource_claim_template(name, **options)
+
+    folder = Path(world.app.synth().directory) / "eks-devices"
+
+    assert len(list(folder.rglob("4-*.yaml"))) == 2
+
+
+def test_what_stays_when_a_manager_goes_is_not_pruned(make_world):
+    world = make_world(delivery=lambda _: Delivery.gitops("unused"))
+    group = world.add_trn2()
+    group.add_resource_claim_template(
+        "a", namespace="n", requests=[DeviceRequest.neuron(1)], create_namespace=True
+    )
+
+    folder = Path(world.app.synth().directory) / "eks-devices"
+    kept = {path.name for path in folder.rglob("*.yaml") if "Prune=false" in path.read_text()}
+
+    assert kept == {"0-namespace-neuron-dra-driver.yaml", "0-namespace-n.yaml"}
+
+
+def test_stacks_of_one_name_in_two_regions_have_folders_of_their_own(tmp_path):
+    app = cdk.App(outdir=str(tmp_path / "out"))
+    for name, region in (("A", "us-east-2"), ("B", "us-west-2")):
+        env = cdk.Environment(region=region)
+        stack = cdk.Stack(app, name, stack_name="same", env=env)
+        AcceleratedCluster(
+            stack,
+            "Cluster",
+            vpc=ec2.Vpc(stack, "Vpc", max_azs=2),
+            version=eks.KubernetesVersion.V1_34,
+            delivery=Delivery.gitops(name),
+        )
+
+    app.synth()
+
+    assert len(list((tmp_path / "out" / "eks-devices").iterdir())) == 2

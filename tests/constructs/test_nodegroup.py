@@ -168,7 +168,7 @@ def test_max_pods_are_what_the_primary_card_has_addresses_for(make_world):
 
     text = decoded(world)
 
-    assert "Content-Type: application/node.eks.aws" in text
+    assert "/etc/eks/nodeadm.d/50-eks-devices.json" in text
     config = json.loads(text[text.index("{") : text.rindex("}") + 1])
     assert config["kind"] == "NodeConfig"
     assert config["spec"]["kubelet"]["config"] == {"maxPods": 51}
@@ -181,7 +181,6 @@ def test_logical_neuron_cores_are_set_at_boot_for_the_device_plugin(make_world):
     text = decoded(world)
 
     assert "echo NEURON_LOGICAL_NC_CONFIG=1 > /opt/aws/neuron/logical_nc_config" in text
-    assert text.index("text/x-shellscript") < text.index("application/node.eks.aws")
     assert text.endswith("--EKS-DEVICES--\n")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import tomllib
 from email import message_from_string, policy
 
@@ -40,12 +42,24 @@ def test_multipart_text_is_read_by_a_mime_parser():
         policy=policy.default,
     )
 
-    script, config = message.iter_parts()
+    (script,) = message.iter_parts()
 
     assert not message.defects
     assert script.get_content_type() == "text/x-shellscript"
     assert script.get_content().startswith("#!/bin/bash\n")
-    assert config.get_content_type() == "application/node.eks.aws"
+
+
+def test_max_pods_stand_where_eks_cannot_override_them(tmp_path):
+    text = text_of(instance_type="p5.48xlarge")
+    (part,) = message_from_string(text, policy=policy.default).iter_parts()
+    script = part.get_content().replace("/etc/eks", str(tmp_path))
+
+    subprocess.run(["bash"], input=script, text=True, check=True, timeout=60)
+
+    (drop_in,) = (tmp_path / "nodeadm.d").iterdir()
+    config = json.loads(drop_in.read_text())
+    assert config["kind"] == "NodeConfig"
+    assert config["spec"]["kubelet"]["config"] == {"maxPods": 51}
 
 
 def test_the_user_s_own_max_pods_win():

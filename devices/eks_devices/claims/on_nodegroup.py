@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from ..findings import EksDevicesError, Finding, fault, raise_faults
+from ..findings import EksDevicesError, Finding, fault, raise_faults, warning
 from ..names import EFA_CLASS
 from ..plans import DevicePlan, NodegroupPlan
 from ..vocabulary import DeviceType, Mechanism
@@ -39,6 +39,21 @@ def claim_manifest(claim: Claim, plan: NodegroupPlan) -> dict[str, Any]:
     return manifest
 
 
+def claim_findings(claim: Claim, plan: NodegroupPlan) -> list[Finding]:
+    """What is worth knowing of a claim on a group, beside its faults."""
+    if not isinstance(claim, ComputeDomain) or claim.nodes <= plan.max_size:
+        return []
+    return [
+        warning(
+            "DomainLargerThanNodegroup",
+            f"{claim.path}.nodes",
+            f"the domain waits for {claim.nodes} nodes, and group {plan.name} has at most "
+            f"{plan.max_size}",
+            fix="ask for fewer nodes, raise max_size, or see that other groups hold the rest",
+        )
+    ]
+
+
 def _device(plan: NodegroupPlan, device_type: DeviceType) -> DevicePlan | None:
     return next((one for one in plan.devices if one.device_type is device_type), None)
 
@@ -67,7 +82,9 @@ def _needs_dra(
         f"node group {plan.name} {how}, so a claim for it stays pending",
         got=str(device_type),
         allowed=", ".join(by_dra) or "nothing: no device of the group is claimed",
-        fix="use mechanism=Mechanism.DRA for the group, or ask for its extended resource instead",
+        fix="use mechanism=Mechanism.DRA for the group, or ask for its extended resource instead"
+        if device
+        else f"add the claim to a group whose nodes have {device_type}",
         source=DRA_PAGE,
     )
 

@@ -1,0 +1,96 @@
+"""The objects of a manager in bundles: what lives and dies together, and what it needs first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from eks_devices import DriverPlan
+from eks_devices.cluster_planner import is_default
+from eks_devices.findings import Finding
+
+from .images import ImageSource
+from .managers import MANAGERS, Manager
+from .objects import Object, metadata
+
+# Other managers or users have objects in a namespace, and users have objects of a CRD's kinds:
+# each stands alone, and stays when a manager goes.
+_ALONE = ("Namespace", "CustomResourceDefinition")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bundle:
+    """Objects that are applied and deleted together.
+
+    Attributes:
+        name: The same name means the same objects, in any plan of a cluster.
+        objects: The objects, in apply order.
+        needs: Names of the bundles that are applied before.
+        retain: Whether the objects stay when nothing needs them any more.
+    """
+
+    name: str
+    objects: Sequence[Object]
+    needs: tuple[str, ...] = ()
+    retain: bool = False
+
+
+def bundles(driver: DriverPlan, kubernetes_version: str, images: ImageSource) -> list[Bundle]:
+    """What installs a manager, in apply order.
+
+    What a cluster has once comes with the default installation; a scope adds its DaemonSets to
+    that and needs it.
+
+    Raises:
+        EksDevicesError: The faults of `driver_faults`.
+    """
+    manager = MANAGERS[driver.device_type, driver.mechanism]
+    image = images.image(device_type=driver.device_type, mechanism=driver.mechanism)
+    name = f"{driver.device_type}-{driver.mechanism}"
+    common = _common(name, manager, kubernetes_version, image)
+    own = Bundle(
+        name=f"{name}-{driver.owner}",
+        objects=manager.own(driver, image),
+        needs=tuple(one.name for one in common),
+    )
+    return [*common, own] if is_default(driver.owner) else [own]
+
+
+def driver_faults(driver: DriverPlan, images: ImageSource) -> list[Finding]:
+    """Every reason why a manager has no manifests: its image, or a way to share GPUs."""
+    manager = MANAGERS[driver.device_type, driver.mechanism]
+    image = images.image_faults(device_type=driver.device_type, mechanism=driver.mechanism)
+    return [*image, *manager.sharing_faults(driver)]
+
+
+def installation_marker(path: str) -> Bundle:
+    """A ConfigMap that may not exist yet, so that a second default installation fails.
+
+    Args:
+        path: Where the installation stands, for whoever finds the marker.
+    """
+    meta = metadata("eks-devices-installation", "kube-system")
+    data = {"installation": path}
+    marker = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": data}
+    return Bundle(name="Marker", objects=[marker])
+
+
+def _common(name: str, manager: Manager, version: str, image: str) -> list[Bundle]:
+    """What all installations of a manager use."""
+    items = manager.shared(version)
+    found = [
+        Bundle(name=f"{item['kind']}-{item['metadata']['name']}", objects=[item], retain=True)
+        for item in items
+        if item["kind"] in _ALONE
+    ]
+    together = [item for item in items if item["kind"] not in _ALONE]
+    if together:
+        found.append(Bundle(name=name, objects=together, needs=_names(found)))
+    if manager.controller:
+        objects = manager.controller(image)
+        found.append(Bundle(name=f"{name}-controller", objects=objects, needs=_names(found)))
+    return found
+
+
+def _names(found: Sequence[Bundle]) -> tuple[str, ...]:
+    return tuple(one.name for one in found)

@@ -1,0 +1,85 @@
+"""Judges what an installation of device managers is given before anything of it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eks_device_charts.manifests import ImageSource
+from eks_devices import Finding
+from eks_devices.checks import scope_faults
+from eks_devices.cluster_planner import keep_faults
+from eks_devices.findings import fault
+from eks_devices.kubernetes import minors
+from eks_devices.typecheck import wrong_type
+
+from .delivery import Delivery
+from .hosts import NodegroupHost
+
+
+def option_faults(delivery: object, images: object) -> Iterator[Finding]:
+    """Faults of the types of what says how objects and images reach a cluster."""
+    if not isinstance(delivery, Delivery):
+        fix = "use Delivery.kubectl(...) or Delivery.gitops(...)"
+        yield wrong_type("delivery", delivery, "a Delivery", fix)
+    if images is not None and not isinstance(images, ImageSource):
+        yield wrong_type("images", images, "an ImageSource, or None", "use ImageSource(...)")
+
+
+def installation_faults(
+    host: NodegroupHost, delivery: object, images: object, keep: object, scope_name: object
+) -> Iterator[Finding]:
+    """Every fault of an installation in a cluster."""
+    yield from option_faults(delivery, images)
+    yield from keep_faults(keep, minors()[host.kubernetes_version])
+    if isinstance(delivery, Delivery):
+        yield from delivery.faults(host)
+    if scope_name is None:
+        yield from _default_faults(host)
+    else:
+        yield from _scope_faults(host, keep, scope_name)
+
+
+def _default_faults(host: NodegroupHost) -> Iterator[Finding]:
+    if host.drivers is not None:
+        yield fault(
+            "SecondDefaultInstallation",
+            "drivers",
+            "a cluster has one default installation, and this one has it already",
+            got=f"another one beside {host.drivers.node.path}",
+            allowed="one DeviceDrivers without scope_name",
+            fix="use the first one, or pass scope_name=...",
+        )
+        return
+    waiting = [group.node.id for group in host.groups if group.awaits_drivers]
+    if waiting:
+        yield fault(
+            "GroupsBeforeDrivers",
+            "drivers",
+            "node groups that this installation would serve were added before it",
+            got=", ".join(waiting),
+            allowed="an installation that comes before its groups",
+            fix="make DeviceDrivers first, or pass delivery= to the cluster",
+        )
+
+
+def _scope_faults(host: NodegroupHost, keep: object, scope_name: object) -> Iterator[Finding]:
+    path = "drivers.scope_name"
+    yield from scope_faults(scope_name, path)
+    if scope_name in host.scopes:
+        yield fault(
+            "RepeatedScope",
+            path,
+            "a scoped installation of the cluster has this name",
+            got=scope_name,
+            allowed="each name once in a cluster",
+            fix="choose another name",
+        )
+    if keep:
+        yield fault(
+            "KeepInScope",
+            "keep",
+            "a scoped installation holds what its groups need, and nothing more",
+            got=keep,
+            allowed="keep on the default installation",
+            fix="pass keep= to the cluster, or to DeviceDrivers without scope_name",
+        )
