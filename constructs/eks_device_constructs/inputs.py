@@ -59,7 +59,7 @@ def public_subnet_faults(
     """The fault of a public subnet for nodes that get no public address."""
     if subnet is None or len(plan.network_interfaces) < 2:  # noqa: PLR2004  (one is no several)
         return
-    if any(subnet is public for public in vpc.public_subnets):
+    if subnet.node.path in {public.node.path for public in vpc.public_subnets}:
         yield fault(
             "PublicSubnet",
             f"nodegroups.{plan.name}.subnet",

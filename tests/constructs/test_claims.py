@@ -218,3 +218,124 @@ def test_a_name_stands_for_one_claim_in_a_namespace(make_world):
 
     for group in (first, second):
         assert faults_of(group.add_resource_claim_template, "a", **options) == {"RepeatedClaim"}
+
+
+def claim_needs(world, name: str) -> set[str]:
+    """The logical ids that a claim waits for; each is a resource of the template."""
+    resources = world.template().to_json()["Resources"]
+    (claim,) = [one for key, one in resources.items() if key.startswith(name)]
+    assert {*claim["DependsOn"]} <= {*resources}
+    return {*claim["DependsOn"]}
+
+
+CLAIM: dict[str, Any] = {"namespace": "n", "requests": [DeviceRequest.neuron(1)]}
+
+
+def test_an_earlier_claim_waits_for_a_namespace_that_a_later_one_makes(make_world):
+    world = make_world(delivery=kubectl)
+    first, second = world.add_trn2("First"), world.add_trn2("Second")
+    first.add_resource_claim_template("a", **CLAIM)
+    second.add_resource_claim_template("b", create_namespace=True, **CLAIM)
+
+    for name in ("ClusterFirstResourceClaim", "ClusterSecondResourceClaim"):
+        assert [
+            one for one in claim_needs(world, name) if "Namespacen" in one and "neuron" not in one
+        ]
+
+
+def test_a_namespace_outlives_the_group_that_asked_for_it(make_world):
+    world = make_world(delivery=kubectl)
+    first, second = world.add_trn2("First"), world.add_trn2("Second")
+    for group, name in ((first, "a"), (second, "b")):
+        group.add_resource_claim_template(name, create_namespace=True, **CLAIM)
+    world.cluster.node.try_remove_child("First")
+
+    assert [one for one in claim_needs(world, "ClusterSecondResourceClaim") if "Namespacen" in one]
+
+
+def test_a_manager_s_namespace_is_made_once(make_world):
+    world = make_world(delivery=kubectl)
+    world.add_trn2().add_resource_claim_template(
+        "a",
+        namespace="neuron-dra-driver",
+        requests=[DeviceRequest.neuron(1)],
+        create_namespace=True,
+    )
+
+    made = [
+        one
+        for one in world.template().find_resources(MANIFEST).values()
+        if '"kind":"Namespace"' in one["Properties"]["Manifest"]
+    ]
+    assert len(made) == 1
+    assert "privileged" in made[0]["Properties"]["Manifest"]
+    assert any("Namespace" in one for one in claim_needs(world, "ClusterTrn2ResourceClaim"))
+
+
+def test_namespace_and_name_do_not_run_together(make_world):
+    world = make_world(delivery=kubectl)
+    group = world.add_trn2()
+    options: dict[str, Any] = {"requests": [DeviceRequest.neuron(1)]}
+
+    group.add_resource_claim_template("c-a", namespace="n", **options)
+    group.add_resource_claim_template("a", namespace="n-c", **options)
+
+
+@pytest.mark.parametrize("value", ["yes", 1, None, []])
+def test_create_namespace_is_true_or_false(make_world, value):
+    group = make_world(delivery=kubectl).add_trn2()
+
+    found = faults_of(group.add_resource_claim_template, "a", create_namespace=value, **CLAIM)
+
+    assert found == {"WrongType"}
+
+
+def test_a_domain_that_waits_for_more_nodes_than_there_are_is_a_warning(make_world):
+    world = make_world(delivery=kubectl)
+    group = world.cluster.add_nodegroup(
+        "Gb200",
+        instance_type="p6e-gb200.36xlarge",
+        subnet=world.vpc.private_subnets[0],
+        capacity=Capacity.block("cr-0123456789abcdef0"),
+        max_size=4,
+    )
+    group.add_compute_domain("small", namespace="default", nodes=4)
+    group.add_compute_domain("large", namespace="default", nodes=18)
+
+    found = Annotations.from_stack(world.stack).find_warning(
+        "*", Match.string_like_regexp("DomainLargerThanNodegroup")
+    )
+    assert len(found) == 1
+
+
+def test_no_more_manifests_run_at_once_than_lambda_bears(make_world):
+    """The widest set of manifests of which none waits for another, by Dilworth's theorem."""
+    world = make_world(delivery=kubectl)
+    for group in ("One", "Two", "Three"):
+        added = world.add_trn2(group)
+        for claim in range(4):
+            added.add_resource_claim_template(f"{group.lower()}-{claim}", **CLAIM)
+    resources = world.template().to_json()["Resources"]
+    names = {key for key, one in resources.items() if one["Type"] == MANIFEST}
+
+    waits: dict[str, set[str]] = {}
+
+    def closure(name: str) -> set[str]:
+        if name not in waits:
+            direct = {*resources[name].get("DependsOn", [])} & names
+            waits[name] = direct.union(*map(closure, direct))
+        return waits[name]
+
+    partner: dict[str, str] = {}
+
+    def matched(name: str, seen: set[str]) -> bool:
+        for other in sorted(closure(name) - seen):
+            seen.add(other)
+            if other not in partner or matched(partner[other], seen):
+                partner[other] = name
+                return True
+        return False
+
+    chains = sum(not matched(name, set()) for name in sorted(names))
+    assert len(names) > 15
+    assert chains <= 5
