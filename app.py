@@ -1,6 +1,7 @@
 """The reference app: two clusters with accelerated node groups, without any AWS call.
 
-Context values: `kubernetes_version`, `delivery`, the reservations and the subnet; see cdk.json.
+Context values: `kubernetes_version`, `delivery`, reservations and the network of Blackwell; see
+cdk.json.
 """
 
 from __future__ import annotations
@@ -12,10 +13,18 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 
 from eks_device_constructs import AcceleratedCluster, Delivery
-from eks_devices import Capacity, DeviceRequest, MatchAttribute, Mechanism, OperatingSystem
+from eks_devices import (
+    Capacity,
+    DeviceRequest,
+    MatchAttribute,
+    Mechanism,
+    OperatingSystem,
+    plan_cluster,
+)
 
 app = cdk.App()
 version = app.node.get_context("kubernetes_version")
+plan_cluster(kubernetes_version=version, nodegroups=())  # an error in our words, before kubectl's
 
 
 def delivery_of(stack: cdk.Stack) -> Delivery:
@@ -28,7 +37,7 @@ def delivery_of(stack: cdk.Stack) -> Delivery:
     return Delivery.kubectl(kubectl_layer=layer)
 
 
-def make_cluster(stack: cdk.Stack, vpc: ec2.Vpc) -> AcceleratedCluster:
+def make_cluster(stack: cdk.Stack, vpc: ec2.IVpc) -> AcceleratedCluster:
     """A cluster that gets the managers of its groups, with two ordinary nodes for system Pods."""
     cluster = AcceleratedCluster(
         stack,
@@ -38,7 +47,10 @@ def make_cluster(stack: cdk.Stack, vpc: ec2.Vpc) -> AcceleratedCluster:
         delivery=delivery_of(stack),
     )
     cluster.cluster.add_nodegroup_capacity(
-        "System", instance_types=[ec2.InstanceType("m7i.large")], min_size=2
+        "System",
+        ami_type=eks.NodegroupAmiType.AL2023_X86_64_STANDARD,
+        instance_types=[ec2.InstanceType("m7i.large")],
+        min_size=2,
     )
     return cluster
 
@@ -94,10 +106,11 @@ cluster.add_nodegroup(
     max_size=4,
 )
 
-# GB200: 18 nodes of an UltraServer in a Local Zone share memory over NVLink.
+# GB200: 18 nodes of an UltraServer in a Local Zone share memory over NVLink. Its subnet was made
+# beside a network that is there already, so both are imported.
 blackwell = cdk.Stack(app, "Blackwell", env=cdk.Environment(region="us-east-1"))
-blackwell_vpc = ec2.Vpc(blackwell, "Vpc", max_azs=2)
-gb200 = make_cluster(blackwell, blackwell_vpc).add_nodegroup(
+network = ec2.Vpc.from_vpc_attributes(blackwell, "Vpc", **app.node.get_context("blackwell_network"))
+gb200 = make_cluster(blackwell, network).add_nodegroup(
     "Gb200",
     instance_type="p6e-gb200.36xlarge",
     subnet=ec2.Subnet.from_subnet_id(
@@ -107,4 +120,7 @@ gb200 = make_cluster(blackwell, blackwell_vpc).add_nodegroup(
     max_size=18,
 )
 gb200.add_compute_domain("trainer", namespace="train", nodes=18, create_namespace=True)
+gb200.add_resource_claim_template(
+    "gb200-node", namespace="train", requests=[DeviceRequest.gpu(4), DeviceRequest.efa()]
+)
 app.synth()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import cdk8s
@@ -15,7 +16,7 @@ from eks_devices import (
     ResourceClaim,
     ResourceClaimTemplate,
 )
-from eks_devices.findings import Finding, raise_faults
+from eks_devices.findings import Finding, fault, raise_faults
 from eks_devices.typecheck import is_token, wrong_type
 
 from .manifests import ImageSource
@@ -76,11 +77,14 @@ def claims_chart(
         name: The chart's name, and its file's; each name once in an app.
 
     Raises:
-        EksDevicesError: The faults of every claim, and `TokenNotAllowed` for CDK tokens in one.
+        EksDevicesError: The faults of every claim, `TokenNotAllowed` for CDK tokens in one, and
+            `RepeatedName` for a claim or a chart that is there already.
     """
     items: list[dict[str, Any]] = []
-    faults: list[Finding] = []
-    for one in claims:
+    listed, faults = _listed(claims)
+    if scope.node.try_find_child(name) is not None:
+        faults.append(_repeated("name", name, "chart", "an app"))
+    for one in listed:
         try:
             items.append(
                 one.to_dict(kubernetes_version=kubernetes_version, instance_type=instance_type)
@@ -96,7 +100,8 @@ def _chart(scope: Construct, name: str, items: Sequence[dict[str, Any]]) -> cdk8
     chart = cdk8s.Chart(scope, name, disable_resource_name_hashes=True)
     for item in items:
         meta = item["metadata"]
-        path = "-".join([item["kind"], *filter(None, [meta.get("namespace")]), meta["name"]])
+        # No name of a namespace holds a dot, so no two objects share a path.
+        path = ".".join([item["kind"], *filter(None, [meta.get("namespace")]), meta["name"]])
         made = cdk8s.ApiObject(
             chart,
             path,
@@ -107,6 +112,33 @@ def _chart(scope: Construct, name: str, items: Sequence[dict[str, Any]]) -> cdk8
         # One patch for the whole object: field by field, each would be a call to Node.
         made.add_json_patch(cdk8s.JsonPatch.replace("", item))
     return chart
+
+
+def _listed(claims: object) -> tuple[list[Claim], list[Finding]]:
+    """The claims of a list, and what in it is no claim or comes twice."""
+    if isinstance(claims, str | Mapping) or not isinstance(claims, Iterable):
+        wanted = "a list of claims, claim templates and ComputeDomains"
+        return [], [wrong_type("claims", claims, wanted, "pass a list or tuple")]
+    given = list(claims)
+    faults = [
+        wrong_type(f"claims[{index}]", one, "a claim", "use ResourceClaimTemplate(...) for one")
+        for index, one in enumerate(given)
+        if not isinstance(one, Claim)
+    ]
+    found = [one for one in given if isinstance(one, Claim)]
+    names = Counter((type(one).__name__, one.namespace, one.name) for one in found)
+    faults += [
+        _repeated("claims", f"{namespace}/{name}", kind, "a namespace")
+        for (kind, namespace, name), times in names.items()
+        if times > 1
+    ]
+    return found, faults
+
+
+def _repeated(path: str, got: str, what: str, where: str) -> Finding:
+    message = f"two of one kind ({what}) have this name"
+    allowed = f"each name once in {where}"
+    return fault("RepeatedName", path, message, got=got, allowed=allowed, fix="rename one")
 
 
 def _token_faults(value: object, path: str) -> Iterator[Finding]:

@@ -168,7 +168,7 @@ def _foreign(file: Path) -> Finding:
     return fault(
         "FileInTheWay",
         "delivery.directory",
-        "a file that this library did not write has the name of one that it writes",
+        "a file that this installation did not write has the name of one that it writes",
         got=str(file),
         allowed="a directory without such files",
         fix="move the file away, or name another directory",

@@ -20,6 +20,18 @@ WHOLE = (
 DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
+class Dumper(yaml.SafeDumper):
+    """Texts of several lines as blocks."""
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+Dumper.add_representer(str, _text)
+
+
 def readable(resource: dict[str, Any]) -> Any:
     """What a review of a resource looks at; the objects themselves have snapshots of their own."""
     kind, properties = resource["Type"], resource.get("Properties", {})
@@ -60,6 +72,6 @@ def test_the_template_of_a_stack(assembly, snapshot, stack):
     content = json.loads((folder / f"{stack}.template.json").read_text(encoding="utf-8"))
     shown = {name: readable(one) for name, one in sorted(content["Resources"].items())}
 
-    text = yaml.safe_dump(shown, sort_keys=False, width=110)
+    text = yaml.dump(shown, Dumper=Dumper, sort_keys=False, width=110)
 
     snapshot(f"{stack}.yaml", DIGEST.sub("DIGEST", text))

@@ -23,6 +23,7 @@ from eks_devices import (
 BLOCK = Capacity.block("cr-0123456789abcdef0")
 PLUGIN = Mechanism.DEVICE_PLUGIN
 IMAGES = ImageSource(region="us-east-2")
+CLAIM = ResourceClaimTemplate(name="gpu", namespace="train", requests=[DeviceRequest.gpu(1)])
 EXAMPLE = Path(__file__).parents[2] / "examples" / "manifests"
 
 
@@ -193,3 +194,21 @@ def test_the_example_is_what_cdk8s_runs():
         "language: python",
         "app: python3 main.py",
     ]
+
+
+@pytest.mark.parametrize("claims", [None, 5, "x", CLAIM, [None], [CLAIM, 5], [CLAIM, CLAIM]])
+def test_what_is_no_list_of_claims_is_told(claims):
+    with pytest.raises(EksDevicesError) as raised:
+        claims_chart(cdk8s.Testing.app(), claims, kubernetes_version="1.34")
+
+    (found,) = raised.value.faults
+    assert found.path.startswith("claims")
+
+
+def test_two_charts_of_claims_have_two_names():
+    app = cdk8s.Testing.app()
+    claims_chart(app, [CLAIM], kubernetes_version="1.34")
+
+    with pytest.raises(EksDevicesError, match="RepeatedName"):
+        claims_chart(app, [CLAIM], kubernetes_version="1.34")
+    claims_chart(app, [CLAIM], kubernetes_version="1.34", name="more")

@@ -535,3 +535,24 @@ def test_a_reservation_needs_the_subnet_of_its_zone(make_world):
     )
 
     assert found == {("SubnetRequired", "nodegroups.Trn2.subnet")}
+
+
+def test_nodes_follow_the_cluster_to_its_kubernetes_version(make_world):
+    world = make_world(version="1.35")
+    world.add_trn2()
+
+    assert world.only("AWS::EKS::Nodegroup")["Version"] == "1.35"
+
+
+def test_an_update_on_reserved_capacity_ends_a_node_before_it_starts_one(make_world):
+    world = make_world()
+    world.add_trn2()
+    world.cluster.add_nodegroup("G6e", instance_type="g6e.12xlarge", max_size=1)
+
+    groups = world.template().find_resources("AWS::EKS::Nodegroup").values()
+
+    found = {one["Properties"]["AmiType"]: one["Properties"].get("UpdateConfig") for one in groups}
+    assert found == {
+        "AL2023_x86_64_NEURON": {"MaxUnavailable": 1, "UpdateStrategy": "MINIMAL"},
+        "AL2023_x86_64_NVIDIA": None,
+    }

@@ -17,8 +17,9 @@ def documents(root: Path) -> list[Path]:
 def test_the_readme_runs(root: Path, capsys: pytest.CaptureFixture[str]):
     blocks = BLOCK.findall((root / "README.md").read_text(encoding="utf-8"))
 
+    names: dict[str, object] = {}  # as for a reader who pastes one block after the other
     for block in blocks:
-        exec(compile(block, "README.md", "exec"), {})  # noqa: S102 - the documented example
+        exec(compile(block, "README.md", "exec"), names)  # noqa: S102 - the documented example
 
     assert blocks
     assert capsys.readouterr().out
