@@ -52,7 +52,7 @@ class World:
         return Template.from_stack(self.stack)
 
     def only(self, kind: str) -> dict[str, Any]:
-        """The properties of the only resource of a type."""
+        """The only resource of a type."""
         (resource,) = self.template().find_resources(kind).values()
         return dict(resource)
 

@@ -541,7 +541,7 @@ def test_nodes_follow_the_cluster_to_its_kubernetes_version(make_world):
     world = make_world(version="1.35")
     world.add_trn2()
 
-    assert world.only("AWS::EKS::Nodegroup")["Version"] == "1.35"
+    assert world.only("AWS::EKS::Nodegroup")["Properties"]["Version"] == "1.35"
 
 
 def test_an_update_on_reserved_capacity_ends_a_node_before_it_starts_one(make_world):

@@ -332,12 +332,20 @@ def test_an_interrupt_ends_with_130(monkeypatch: pytest.MonkeyPatch):
     assert main(["instances"]) == 130
 
 
-@pytest.mark.parametrize("arguments", [("instances", "--json"), ("--help",)])
-def test_a_reader_that_goes_away_is_no_failure(arguments: tuple[str, ...]):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("arguments", [("instances", "--json"), ("--help",), ("plan", "--help")])
+def test_a_reader_that_goes_away_is_no_failure(arguments: tuple[str, ...], unbuffered: str):
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "wb") as stream:
-        result = run(*arguments, capture_output=False, stdout=stream, stderr=subprocess.PIPE)
+        result = run(
+            *arguments,
+            capture_output=False,
+            stdout=stream,
+            stderr=subprocess.PIPE,
+            env=environment,
+        )
 
     assert result.stderr == ""
     assert result.returncode == 0
