@@ -244,8 +244,10 @@ def test_every_policy_is_bound_and_every_driver_has_one(manifests):
     names = sorted(f"resourceslices-{driver}" for driver in POLICIES)
 
     assert [one["metadata"]["name"] for one in policies] == names
+    # The vendor of Neuron ships no policy, so ours only tells.
+    tells = {"resourceslices-neuron-dra-driver": ["Warn", "Audit"]}
     assert [one["spec"] for one in bindings] == [
-        {"policyName": name, "validationActions": ["Deny"]} for name in names
+        {"policyName": name, "validationActions": tells.get(name, ["Deny"])} for name in names
     ]
     for policy in policies:
         assert policy["spec"]["failurePolicy"] == "Fail"

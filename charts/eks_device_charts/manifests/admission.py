@@ -9,12 +9,15 @@ _API = "admissionregistration.k8s.io/v1"
 _NODE_CLAIM = "authentication.kubernetes.io/node-name"
 
 
-def own_slices_policy(name: str, *, account: str, namespace: str, driver: str) -> list[Object]:
+def own_slices_policy(
+    name: str, *, account: str, namespace: str, driver: str, denies: bool = True
+) -> list[Object]:
     """A policy and its binding for the service account of a DRA driver.
 
     A driver Pod that was taken over cannot publish devices of other nodes or of other drivers,
     nor of every node or a selection. Nobody but the account is judged: a driver that the
-    operating system runs acts as its node, which the API server restricts by itself.
+    operating system runs acts as its node, which the API server restricts by itself. With
+    `denies=False` the policy only tells, in the driver's log and the audit log.
 
     Source: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
     """
@@ -40,7 +43,10 @@ def own_slices_policy(name: str, *, account: str, namespace: str, driver: str) -
         "apiVersion": _API,
         "kind": "ValidatingAdmissionPolicyBinding",
         "metadata": metadata(name),
-        "spec": {"policyName": name, "validationActions": ["Deny"]},
+        "spec": {
+            "policyName": name,
+            "validationActions": ["Deny"] if denies else ["Warn", "Audit"],
+        },
     }
     return [policy, binding]
 

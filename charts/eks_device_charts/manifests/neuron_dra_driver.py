@@ -47,12 +47,14 @@ def shared_objects(kubernetes_version: str) -> list[Object]:
         service_account(_ACCOUNT, _NAMESPACE),
         cluster_role(_ROLE, rules),
         cluster_role_binding("neuron-dra-driver-binding", _ROLE, _ACCOUNT, _NAMESPACE),
-        # Ours: the vendor ships no policy.
+        # Ours: the vendor ships no policy, and how its closed driver publishes the devices of an
+        # UltraServer is not documented; denied, they would be missing without a word.
         *own_slices_policy(
             "resourceslices-neuron-dra-driver",
             account=_ACCOUNT,
             namespace=_NAMESPACE,
             driver=NEURON_DRIVER,
+            denies=False,
         ),
         device_class(NEURON_CLASS, has(NEURON_DRIVER)),
     ]
