@@ -77,7 +77,7 @@ def installation_marker(path: str) -> Bundle:
 
 def _common(name: str, manager: Manager, version: str, image: str) -> list[Bundle]:
     """What all installations of a manager use."""
-    items = manager.shared(version)
+    items = [*manager.shared(), *manager.classes(version)]
     found = [
         Bundle(name=f"{item['kind']}-{item['metadata']['name']}", objects=[item], retain=True)
         for item in items
@@ -86,8 +86,7 @@ def _common(name: str, manager: Manager, version: str, image: str) -> list[Bundl
     together = [item for item in items if item["kind"] not in _ALONE]
     if together:
         found.append(Bundle(name=name, objects=together, needs=_names(found)))
-    if manager.controller:
-        objects = manager.controller(image)
+    if objects := manager.controller(image):
         found.append(Bundle(name=f"{name}-controller", objects=objects, needs=_names(found)))
     return found
 

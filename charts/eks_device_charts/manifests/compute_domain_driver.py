@@ -37,9 +37,8 @@ _DAEMON_ACCOUNT = "compute-domain-daemon-service-account"
 _DAEMON_ROLE = "compute-domain-daemon-role"
 
 
-def shared_objects(kubernetes_version: str) -> list[Object]:
+def shared_objects() -> list[Object]:
     """Namespace, CRDs, accounts, permissions, policy and DeviceClasses."""
-    del kubernetes_version  # the same on every version
     return [
         namespace(NAMESPACE),
         *compute_domain_crds(),

@@ -1,4 +1,4 @@
-"""The EFA device plugin: `vpc.amazonaws.com/efa`.
+"""The EFA device plugin: `vpc.amazonaws.com/efa`. It never talks to the API server.
 
 Source: https://github.com/aws/eks-charts (stable/aws-efa-k8s-device-plugin)
 """
@@ -12,12 +12,6 @@ from .objects import Object, daemon_set
 
 _NAME = "efa-aws-efa-k8s-device-plugin"
 _NAMESPACE = "kube-system"
-
-
-def shared_objects(kubernetes_version: str) -> list[Object]:
-    """None: the plugin never talks to the API server."""
-    del kubernetes_version
-    return []
 
 
 def driver_objects(driver: DriverPlan, image: str) -> list[Object]:

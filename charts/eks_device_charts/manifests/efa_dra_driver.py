@@ -33,9 +33,8 @@ _FILTER = (
 )
 
 
-def shared_objects(kubernetes_version: str) -> list[Object]:
+def shared_objects() -> list[Object]:
     """Account, permissions, policy and DeviceClass."""
-    del kubernetes_version  # the same on every version
     rules = [
         rule("", ["nodes"], ["get"]),
         rule(

@@ -23,17 +23,26 @@ from .objects import Object
 ManagerKey = tuple[DeviceType, Mechanism]
 
 
-@dataclass(frozen=True, slots=True)
+def _none(*_: object) -> list[Object]:
+    return []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manager:
     """What one manager is made of.
 
-    `shared` gives the objects that a cluster has once, `draw` those of each owner, and
-    `controller` what runs once beside the nodes' Pods; `sharing` is what `draw` can set up.
+    Attributes:
+        draw: The objects of each owner.
+        shared: The objects that a cluster has once.
+        classes: Those of them that differ by Kubernetes version.
+        controller: What runs once beside the Pods of the nodes.
+        sharing: The ways to share GPUs that `draw` can set up.
     """
 
-    shared: Callable[[str], list[Object]]
     draw: Callable[[DriverPlan, str], list[Object]]
-    controller: Callable[[str], list[Object]] | None = None
+    shared: Callable[[], list[Object]] = _none
+    classes: Callable[[str], list[Object]] = _none
+    controller: Callable[[str], list[Object]] = _none
     sharing: tuple[Feature, ...] = ()
 
     def own(self, driver: DriverPlan, image: str) -> list[Object]:
@@ -65,30 +74,29 @@ class Manager:
 
 MANAGERS = {
     (DeviceType.NEURON, Mechanism.DRA): Manager(
-        neuron_dra_driver.shared_objects, neuron_dra_driver.driver_objects
+        draw=neuron_dra_driver.driver_objects, shared=neuron_dra_driver.shared_objects
     ),
     (DeviceType.NEURON, Mechanism.DEVICE_PLUGIN): Manager(
-        neuron_device_plugin.shared_objects, neuron_device_plugin.driver_objects
+        draw=neuron_device_plugin.driver_objects, shared=neuron_device_plugin.shared_objects
     ),
     (DeviceType.GPU, Mechanism.DRA): Manager(
-        nvidia_gpu_driver.shared_objects,
-        nvidia_gpu_driver.driver_objects,
+        draw=nvidia_gpu_driver.driver_objects,
+        shared=nvidia_gpu_driver.shared_objects,
+        classes=nvidia_gpu_driver.device_classes,
         sharing=(Feature.TIME_SLICING,),
     ),
     (DeviceType.GPU, Mechanism.DEVICE_PLUGIN): Manager(
-        nvidia_device_plugin.shared_objects,
-        nvidia_device_plugin.driver_objects,
+        draw=nvidia_device_plugin.driver_objects,
+        shared=nvidia_device_plugin.shared_objects,
         sharing=(Feature.TIME_SLICING,),
     ),
     (DeviceType.COMPUTE_DOMAIN, Mechanism.DRA): Manager(
-        compute_domain_driver.shared_objects,
-        compute_domain_driver.driver_objects,
-        compute_domain_controller.controller_objects,
+        draw=compute_domain_driver.driver_objects,
+        shared=compute_domain_driver.shared_objects,
+        controller=compute_domain_controller.controller_objects,
     ),
     (DeviceType.EFA, Mechanism.DRA): Manager(
-        efa_dra_driver.shared_objects, efa_dra_driver.driver_objects
+        draw=efa_dra_driver.driver_objects, shared=efa_dra_driver.shared_objects
     ),
-    (DeviceType.EFA, Mechanism.DEVICE_PLUGIN): Manager(
-        efa_device_plugin.shared_objects, efa_device_plugin.driver_objects
-    ),
+    (DeviceType.EFA, Mechanism.DEVICE_PLUGIN): Manager(draw=efa_device_plugin.driver_objects),
 }

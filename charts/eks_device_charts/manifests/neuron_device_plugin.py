@@ -24,9 +24,8 @@ _NAME = "neuron-device-plugin"
 _NAMESPACE = "kube-system"
 
 
-def shared_objects(kubernetes_version: str) -> list[Object]:
+def shared_objects() -> list[Object]:
     """The account of the plugin and what it may do."""
-    del kubernetes_version  # the same on every version
     rules = [
         rule("", ["nodes"], READ),
         rule("", ["nodes/status"], ["patch", "update"]),

@@ -33,9 +33,8 @@ _ROLE = "neuron-dra-driver-clusterrole"
 _HEALTH_PORT = 51515
 
 
-def shared_objects(kubernetes_version: str) -> list[Object]:
+def shared_objects() -> list[Object]:
     """Namespace, account, permissions, policy and DeviceClass."""
-    del kubernetes_version  # the same on every version
     rules = [
         rule("resource.k8s.io", ["resourceslices"], [*READ, "create", "update", "patch", "delete"]),
         rule("resource.k8s.io", ["resourceclaims", "deviceclasses"], READ),

@@ -27,9 +27,8 @@ _NAME = "nvdp-nvidia-device-plugin"
 _CONFIG_FOLDER, _CONFIG_FILE = "/config", "config.yaml"
 
 
-def shared_objects(kubernetes_version: str) -> list[Object]:
+def shared_objects() -> list[Object]:
     """Namespace and account; the plugin needs no permission."""
-    del kubernetes_version  # the same on every version
     return [namespace(NAMESPACE), service_account(_NAME, NAMESPACE)]
 
 

@@ -30,16 +30,14 @@ _NAME = "dra-driver-nvidia-gpu-kubelet-plugin"
 _GATES = {str(Feature.TIME_SLICING): "TimeSlicingSettings"}
 
 
-def shared_objects(kubernetes_version: str) -> list[Object]:
-    """Namespace, account, permissions, policy and DeviceClasses; passthrough is not served."""
+def shared_objects() -> list[Object]:
+    """Namespace, account, permissions and policy."""
     # The vendor's role serves ComputeDomains and MPS as well.
     rules = [
         rule("resource.k8s.io", ["resourceclaims"], READ),
         rule("resource.k8s.io", ["resourceslices"], [*READ, "create", "update", "delete"]),
         rule("", ["nodes"], ["get"]),
     ]
-    # Below that the API server drops the name, and an unchanged object is not sent again.
-    resource = GPU_RESOURCE if gate_is_on("DRAExtendedResource", kubernetes_version) else None
     return [
         namespace(NAMESPACE),
         service_account(_NAME, NAMESPACE),
@@ -49,6 +47,14 @@ def shared_objects(kubernetes_version: str) -> list[Object]:
         *own_slices_policy(
             f"resourceslices-{_NAME}", account=_NAME, namespace=NAMESPACE, driver=GPU_DRIVER
         ),
+    ]
+
+
+def device_classes(kubernetes_version: str) -> list[Object]:
+    """Those of whole GPUs and of MIG devices; passthrough is not served."""
+    # Without the gate the API server drops the name, and an unchanged object is not sent again.
+    resource = GPU_RESOURCE if gate_is_on("DRAExtendedResource", kubernetes_version) else None
+    return [
         device_class(GPU_CLASS, has(GPU_DRIVER, type="gpu"), extended_resource=resource),
         device_class(MIG_CLASS, has(GPU_DRIVER, type="mig")),
     ]
