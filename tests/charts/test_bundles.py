@@ -59,7 +59,7 @@ def identity(item):
 
 
 def test_one_name_means_the_same_objects(installed):
-    texts = {}
+    texts: dict[str, str] = {}
     for found in installed.values():
         for bundle in found:
             text = json.dumps(bundle.objects, sort_keys=True)
@@ -68,7 +68,7 @@ def test_one_name_means_the_same_objects(installed):
 
 def test_an_object_is_in_one_bundle_only(installed):
     """So that a manager that goes takes nothing of another one along."""
-    owners = {}
+    owners: dict[tuple[str, str | None, str], str] = {}
     for found in installed.values():
         for bundle in found:
             for item in bundle.objects:
@@ -76,7 +76,7 @@ def test_an_object_is_in_one_bundle_only(installed):
 
 
 def test_what_a_bundle_needs_comes_before_it(installed):
-    there = set()
+    there: set[str] = set()
     for driver, found in installed.items():
         for bundle in found:
             assert {*bundle.needs} <= there, (driver, bundle.name)

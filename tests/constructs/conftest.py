@@ -9,10 +9,11 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_lambda as lambda_
 from aws_cdk.assertions import Template
 
 from eks_device_constructs import AcceleratedCluster, Delivery
-from eks_devices import Capacity
+from eks_devices import Capacity, EksDevicesError
 
 
 class World:
@@ -65,3 +66,34 @@ def make_world(tmp_path) -> Callable[..., World]:
         return World(str(tmp_path / f"out{next(count)}"), **options)
 
     return make
+
+
+@pytest.fixture
+def kubectl() -> Callable[[cdk.Stack], Delivery]:
+    """A delivery by kubectl; any layer will do, as the handler is never run here."""
+
+    def make(stack: cdk.Stack) -> Delivery:
+        layer = lambda_.LayerVersion.from_layer_version_arn(
+            stack, "Kubectl", "arn:aws:lambda:us-east-2:111122223333:layer:kubectl:1"
+        )
+        return Delivery.kubectl(kubectl_layer=layer)
+
+    return make
+
+
+@pytest.fixture
+def make_served(make_world, kubectl) -> Callable[..., World]:
+    """Makes worlds whose cluster installs what its groups need."""
+    return lambda **options: make_world(**({"delivery": kubectl} | options))
+
+
+@pytest.fixture
+def faults_of() -> Callable[..., set[tuple[str, str]]]:
+    """The code and path of each fault of a call."""
+
+    def find(call: Callable[..., Any], *args: Any, **options: Any) -> set[tuple[str, str]]:
+        with pytest.raises(EksDevicesError) as raised:
+            call(*args, **options)
+        return {(one.code, one.path) for one in raised.value.faults}
+
+    return find

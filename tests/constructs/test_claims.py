@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from aws_cdk import aws_lambda as lambda_
 from aws_cdk.assertions import Annotations, Match
 
 from eks_device_constructs import Delivery, ExternalDrivers
@@ -21,16 +20,9 @@ from eks_devices import (
 MANIFEST = "Custom::AWSCDK-EKS-KubernetesResource"
 
 
-def kubectl(stack) -> Delivery:
-    layer = lambda_.LayerVersion.from_layer_version_arn(
-        stack, "Kubectl", "arn:aws:lambda:us-east-2:111122223333:layer:kubectl:1"
-    )
-    return Delivery.kubectl(kubectl_layer=layer)
-
-
 @pytest.fixture
-def world(make_world):
-    return make_world(delivery=kubectl)
+def world(make_served):
+    return make_served()
 
 
 def sent(world, kind: str) -> list[dict[str, Any]]:
@@ -208,8 +200,8 @@ def test_drivers_elsewhere_may_deliver_the_claims_of_this_app(make_world, tmp_pa
     assert "kind: ResourceClaimTemplate" in file.read_text(encoding="utf-8")
 
 
-def test_a_name_stands_for_one_claim_in_a_namespace(make_world):
-    world = make_world(delivery=kubectl)
+def test_a_name_stands_for_one_claim_in_a_namespace(make_served):
+    world = make_served()
     first, second = world.add_trn2("First"), world.add_trn2("Second")
     options: dict[str, Any] = {"namespace": "n", "requests": [DeviceRequest.neuron(1)]}
     first.add_resource_claim_template("a", **options)
@@ -231,8 +223,8 @@ def claim_needs(world, name: str) -> set[str]:
 CLAIM: dict[str, Any] = {"namespace": "n", "requests": [DeviceRequest.neuron(1)]}
 
 
-def test_an_earlier_claim_waits_for_a_namespace_that_a_later_one_makes(make_world):
-    world = make_world(delivery=kubectl)
+def test_an_earlier_claim_waits_for_a_namespace_that_a_later_one_makes(make_served):
+    world = make_served()
     first, second = world.add_trn2("First"), world.add_trn2("Second")
     first.add_resource_claim_template("a", **CLAIM)
     second.add_resource_claim_template("b", create_namespace=True, **CLAIM)
@@ -243,8 +235,8 @@ def test_an_earlier_claim_waits_for_a_namespace_that_a_later_one_makes(make_worl
         ]
 
 
-def test_a_namespace_outlives_the_group_that_asked_for_it(make_world):
-    world = make_world(delivery=kubectl)
+def test_a_namespace_outlives_the_group_that_asked_for_it(make_served):
+    world = make_served()
     first, second = world.add_trn2("First"), world.add_trn2("Second")
     for group, name in ((first, "a"), (second, "b")):
         group.add_resource_claim_template(name, create_namespace=True, **CLAIM)
@@ -253,8 +245,8 @@ def test_a_namespace_outlives_the_group_that_asked_for_it(make_world):
     assert [one for one in claim_needs(world, "ClusterSecondResourceClaim") if "Namespacen" in one]
 
 
-def test_a_manager_s_namespace_is_made_once(make_world):
-    world = make_world(delivery=kubectl)
+def test_a_manager_s_namespace_is_made_once(make_served):
+    world = make_served()
     world.add_trn2().add_resource_claim_template(
         "a",
         namespace="neuron-dra-driver",
@@ -272,8 +264,8 @@ def test_a_manager_s_namespace_is_made_once(make_world):
     assert any("Namespace" in one for one in claim_needs(world, "ClusterTrn2ResourceClaim"))
 
 
-def test_namespace_and_name_do_not_run_together(make_world):
-    world = make_world(delivery=kubectl)
+def test_namespace_and_name_do_not_run_together(make_served):
+    world = make_served()
     group = world.add_trn2()
     options: dict[str, Any] = {"requests": [DeviceRequest.neuron(1)]}
 
@@ -282,16 +274,16 @@ def test_namespace_and_name_do_not_run_together(make_world):
 
 
 @pytest.mark.parametrize("value", ["yes", 1, None, []])
-def test_create_namespace_is_true_or_false(make_world, value):
-    group = make_world(delivery=kubectl).add_trn2()
+def test_create_namespace_is_true_or_false(value, make_served):
+    group = make_served().add_trn2()
 
     found = faults_of(group.add_resource_claim_template, "a", create_namespace=value, **CLAIM)
 
     assert found == {"WrongType"}
 
 
-def test_a_domain_that_waits_for_more_nodes_than_there_are_is_a_warning(make_world):
-    world = make_world(delivery=kubectl)
+def test_a_domain_that_waits_for_more_nodes_than_there_are_is_a_warning(make_served):
+    world = make_served()
     group = world.cluster.add_nodegroup(
         "Gb200",
         instance_type="p6e-gb200.36xlarge",
@@ -308,9 +300,9 @@ def test_a_domain_that_waits_for_more_nodes_than_there_are_is_a_warning(make_wor
     assert len(found) == 1
 
 
-def test_no_more_manifests_run_at_once_than_lambda_bears(make_world):
+def test_no_more_manifests_run_at_once_than_lambda_bears(make_served):
     """The widest set of manifests of which none waits for another, by Dilworth's theorem."""
-    world = make_world(delivery=kubectl)
+    world = make_served()
     for group in ("One", "Two", "Three"):
         added = world.add_trn2(group)
         for claim in range(4):

@@ -8,14 +8,12 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from aws_cdk import aws_lambda as lambda_
 from aws_cdk.assertions import Annotations, Match
 
 from eks_device_constructs import Delivery, DeviceDrivers, ExternalDrivers
 from eks_devices import (
     Capacity,
     DeviceType,
-    EksDevicesError,
     GpuSharing,
     Mechanism,
     OperatingSystem,
@@ -25,19 +23,6 @@ MANIFEST = "Custom::AWSCDK-EKS-KubernetesResource"
 NODEGROUP = "AWS::EKS::Nodegroup"
 G6E: dict[str, Any] = {"instance_type": "g6e.12xlarge", "max_size": 1}
 PLUGIN = Mechanism.DEVICE_PLUGIN
-
-
-def kubectl(stack) -> Delivery:
-    # Any layer will do: the handler is never run here.
-    layer = lambda_.LayerVersion.from_layer_version_arn(
-        stack, "Kubectl", "arn:aws:lambda:us-east-2:111122223333:layer:kubectl:1"
-    )
-    return Delivery.kubectl(kubectl_layer=layer)
-
-
-@pytest.fixture
-def make_served(make_world):
-    return lambda **options: make_world(delivery=kubectl, **options)
 
 
 def objects_of(world) -> dict[tuple[str, str], dict[str, Any]]:
@@ -187,8 +172,8 @@ def test_a_shared_gpu_has_a_manager_of_its_own_beside_the_default_one(make_serve
     assert "nvdp-nvidia-device-plugin" in found
 
 
-def test_what_is_kept_is_installed_without_a_group(make_world):
-    world = make_world(delivery=kubectl, keep={DeviceType.EFA: (Mechanism.DRA, PLUGIN)})
+def test_what_is_kept_is_installed_without_a_group(make_served):
+    world = make_served(keep={DeviceType.EFA: (Mechanism.DRA, PLUGIN)})
 
     assert daemon_sets(world) == {"aws-dranet", "efa-aws-efa-k8s-device-plugin"}
 
@@ -238,13 +223,7 @@ def test_a_scoped_installation_has_daemon_sets_only(make_served):
     assert text.count("\nkind: ") + text.startswith("kind: ") == 1
 
 
-def faults_of(call, *args: Any, **options: Any) -> set[tuple[str, str]]:
-    with pytest.raises(EksDevicesError) as raised:
-        call(*args, **options)
-    return {(one.code, one.path) for one in raised.value.faults}
-
-
-def test_a_second_default_installation_is_refused(make_served):
+def test_a_second_default_installation_is_refused(make_served, faults_of):
     world = make_served()
     options: dict[str, Any] = {"cluster": world.cluster, "delivery": Delivery.gitops("x")}
 
@@ -254,7 +233,7 @@ def test_a_second_default_installation_is_refused(make_served):
     assert world.stack.node.try_find_child("Second") is None
 
 
-def test_a_scope_whose_managers_the_default_lacks_is_refused(make_served):
+def test_a_scope_whose_managers_the_default_lacks_is_refused(make_served, faults_of):
     world = make_served()
     scoped = DeviceDrivers(
         world.stack,
@@ -269,7 +248,7 @@ def test_a_scope_whose_managers_the_default_lacks_is_refused(make_served):
     assert found == {("ScopeWithoutDefault", "nodegroups.G6e.scope")}
 
 
-def test_a_scope_has_a_name_of_its_own(make_served):
+def test_a_scope_has_a_name_of_its_own(make_served, faults_of):
     world = make_served()
     options: dict[str, Any] = {
         "cluster": world.cluster,
@@ -283,8 +262,8 @@ def test_a_scope_has_a_name_of_its_own(make_served):
     }
 
 
-def test_an_image_of_eks_needs_a_literal_region(make_world):
-    world = make_world(delivery=kubectl, region=None)
+def test_an_image_of_eks_needs_a_literal_region(make_served, faults_of):
+    world = make_served(region=None)
 
     found = faults_of(world.add_trn2)
 

@@ -11,19 +11,13 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 
 from eks_device_constructs import AcceleratedCluster, Delivery
-from eks_devices import DeviceRequest, EksDevicesError, Mechanism
+from eks_devices import DeviceRequest, Mechanism
 
 G6E: dict[str, Any] = {
     "instance_type": "g6e.12xlarge",
     "max_size": 1,
     "mechanism": Mechanism.DEVICE_PLUGIN,
 }
-
-
-def faults_of(call, *args: Any, **options: Any) -> set[tuple[str, str]]:
-    with pytest.raises(EksDevicesError) as raised:
-        call(*args, **options)
-    return {(one.code, one.path) for one in raised.value.faults}
 
 
 def test_gitops_writes_yaml_in_apply_order_and_makes_no_lambda(make_world):
@@ -116,7 +110,7 @@ def test_a_broken_index_loses_nothing(make_world, repository):
         assert (repository.parent / "outside.yaml").exists()
 
 
-def test_two_clusters_share_no_directory(make_world):
+def test_two_clusters_share_no_directory(make_world, faults_of):
     world = make_world(delivery=lambda _: Delivery.gitops("manifests"))
     options: dict[str, Any] = {
         "vpc": world.vpc,
@@ -130,13 +124,13 @@ def test_two_clusters_share_no_directory(make_world):
 
 
 @pytest.mark.parametrize("directory", [None, "", 7, "${Token[TOKEN.1]}"])
-def test_a_directory_is_a_text(directory):
+def test_a_directory_is_a_text(directory, faults_of):
     ((_, path),) = faults_of(Delivery.gitops, directory)
 
     assert path == "delivery.directory"
 
 
-def test_kubectl_needs_a_layer():
+def test_kubectl_needs_a_layer(faults_of):
     wrong: Any = "v34"
 
     assert faults_of(Delivery.kubectl, kubectl_layer=wrong) == {

@@ -17,7 +17,6 @@ from eks_device_constructs import AcceleratedNodegroup
 from eks_devices import (
     Capacity,
     DeviceType,
-    EksDevicesError,
     Mechanism,
     OperatingSystem,
     Taint,
@@ -421,13 +420,7 @@ def test_nodes_start_after_the_rules_of_their_security_group(make_world):
     assert set(rules) <= set(needed)
 
 
-def faults_of(call, *args, **options):
-    with pytest.raises(EksDevicesError) as raised:
-        call(*args, **options)
-    return {(one.code, one.path) for one in raised.value.faults}
-
-
-def test_efa_needs_one_subnet(make_world):
+def test_efa_needs_one_subnet(make_world, faults_of):
     world = make_world()
 
     found = faults_of(world.add_trn2, subnet=None)
@@ -435,7 +428,7 @@ def test_efa_needs_one_subnet(make_world):
     assert found == {("SubnetRequired", "nodegroups.Trn2.subnet")}
 
 
-def test_every_fault_of_a_call_comes_at_once(make_world):
+def test_every_fault_of_a_call_comes_at_once(make_world, faults_of):
     world = make_world()
 
     found = faults_of(
@@ -458,7 +451,7 @@ def test_every_fault_of_a_call_comes_at_once(make_world):
     }
 
 
-def test_a_refused_group_leaves_nothing_in_the_stack(make_world):
+def test_a_refused_group_leaves_nothing_in_the_stack(make_world, faults_of):
     world = make_world()
 
     faults_of(world.add_trn2, instance_type="trn9.48xlarge")
@@ -469,7 +462,7 @@ def test_a_refused_group_leaves_nothing_in_the_stack(make_world):
 
 
 @pytest.mark.parametrize("subnet", [["x"], "subnet-1", ec2.SubnetSelection()])
-def test_what_is_no_subnet_is_refused_and_nothing_is_left_behind(make_world, subnet):
+def test_what_is_no_subnet_is_refused_and_nothing_is_left_behind(make_world, subnet, faults_of):
     world = make_world()
 
     found = faults_of(world.add_trn2, subnet=subnet, max_size=0)
@@ -482,7 +475,7 @@ def test_what_is_no_subnet_is_refused_and_nothing_is_left_behind(make_world, sub
 
 
 @pytest.mark.parametrize("name", ["Cluster", "NodeRole", "Trn2"])
-def test_an_id_that_is_taken_is_told(make_world, name):
+def test_an_id_that_is_taken_is_told(make_world, name, faults_of):
     world = make_world()
     world.add_trn2()
 
@@ -499,7 +492,7 @@ def test_a_group_may_have_any_other_id(make_world):
     world.template().resource_count_is(NODEGROUP, 2)
 
 
-def test_two_groups_of_one_name_are_refused_in_other_scopes_too(make_world):
+def test_two_groups_of_one_name_are_refused_in_other_scopes_too(make_world, faults_of):
     world = make_world()
     world.add_trn2()
     other = Construct(world.stack, "Other")
@@ -514,7 +507,7 @@ def test_two_groups_of_one_name_are_refused_in_other_scopes_too(make_world):
     assert other.node.try_find_child("Trn2") is None
 
 
-def test_a_group_needs_a_cluster(make_world):
+def test_a_group_needs_a_cluster(make_world, faults_of):
     anything: Any = AcceleratedNodegroup
 
     found = faults_of(
@@ -524,7 +517,7 @@ def test_a_group_needs_a_cluster(make_world):
     assert found == {("WrongType", "nodegroups.G.cluster")}
 
 
-def test_a_reservation_needs_the_subnet_of_its_zone(make_world):
+def test_a_reservation_needs_the_subnet_of_its_zone(make_world, faults_of):
     world = make_world()
 
     found = faults_of(

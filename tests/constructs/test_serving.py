@@ -9,7 +9,6 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
-from aws_cdk import aws_lambda as lambda_
 from aws_cdk.assertions import Annotations, Match
 
 from eks_device_charts import ImageSource
@@ -28,18 +27,6 @@ P5: dict[str, Any] = {
 }
 
 
-def kubectl(stack) -> Delivery:
-    layer = lambda_.LayerVersion.from_layer_version_arn(
-        stack, "Kubectl", "arn:aws:lambda:us-east-2:111122223333:layer:kubectl:1"
-    )
-    return Delivery.kubectl(kubectl_layer=layer)
-
-
-@pytest.fixture
-def make_served(make_world):
-    return lambda **options: make_world(**({"delivery": kubectl} | options))
-
-
 def other_stack(world, **options: Any) -> tuple[cdk.Stack, AcceleratedCluster]:
     stack = cdk.Stack(world.app, "Other", env=cdk.Environment(region="us-east-2"))
     cluster = AcceleratedCluster(
@@ -50,12 +37,6 @@ def other_stack(world, **options: Any) -> tuple[cdk.Stack, AcceleratedCluster]:
         **options,
     )
     return stack, cluster
-
-
-def faults_of(call, *args: Any, **options: Any) -> set[tuple[str, str]]:
-    with pytest.raises(EksDevicesError) as raised:
-        call(*args, **options)
-    return {(one.code, one.path) for one in raised.value.faults}
 
 
 def daemon_sets(world) -> set[str]:
@@ -85,7 +66,7 @@ def test_what_is_not_foreign_is_served_by_nobody_without_a_default(make_world):
     Annotations.from_stack(world.stack).has_warning("*", Match.string_like_regexp("efa by dra"))
 
 
-def test_the_default_is_in_this_app_or_in_another_one(make_served):
+def test_the_default_is_in_this_app_or_in_another_one(make_served, faults_of):
     world = make_served()
 
     assert faults_of(world.cluster.add_nodegroup, "G6e", drivers=ExternalDrivers(), **G6E) == {
@@ -116,7 +97,7 @@ def test_a_scope_waits_for_what_the_default_holds(make_served):
     assert {"Namespace", "ServiceAccount", "ClusterRole", "DeviceClass"} <= kinds
 
 
-def test_an_installation_comes_before_its_groups(make_served):
+def test_an_installation_comes_before_its_groups(make_served, faults_of):
     world = make_served(delivery=None)
     world.cluster.add_nodegroup("G6e", **G6E)
 
@@ -127,7 +108,7 @@ def test_an_installation_comes_before_its_groups(make_served):
     assert found == {("GroupsBeforeDrivers", "drivers")}
 
 
-def test_drivers_of_another_cluster_are_refused(make_served):
+def test_drivers_of_another_cluster_are_refused(make_served, faults_of):
     world = make_served()
     _, cluster = other_stack(world)
     drivers = world.cluster.node.find_child("Drivers")
@@ -138,7 +119,7 @@ def test_drivers_of_another_cluster_are_refused(make_served):
     assert cluster.node.try_find_child("G6e") is None
 
 
-def test_drivers_in_a_stack_that_waits_for_the_cluster_are_refused(make_served):
+def test_drivers_in_a_stack_that_waits_for_the_cluster_are_refused(make_served, faults_of):
     world = make_served(keep=GPU_BY_DRA)
     stack = cdk.Stack(world.app, "Other", env=cdk.Environment(region="us-east-2"))
     drivers = DeviceDrivers(
@@ -156,7 +137,7 @@ def test_drivers_in_a_stack_that_waits_for_the_cluster_are_refused(make_served):
 
 
 @pytest.mark.parametrize("drivers", ["x", 5, [], False, ExternalDrivers])
-def test_drivers_have_a_type(make_world, drivers):
+def test_drivers_have_a_type(make_world, drivers, faults_of):
     world = make_world()
 
     assert faults_of(world.cluster.add_nodegroup, "G6e", drivers=drivers, **G6E) == {
@@ -174,7 +155,7 @@ def test_drivers_have_a_type(make_world, drivers):
         ({"foreign": ["gpu"]}, "drivers.foreign"),
     ],
 )
-def test_external_drivers_are_judged_where_they_are_made(options, path):
+def test_external_drivers_are_judged_where_they_are_made(options, path, faults_of):
     assert faults_of(ExternalDrivers, **options) == {("WrongType", path)}
 
 
@@ -192,7 +173,7 @@ def test_external_drivers_are_judged_where_they_are_made(options, path):
         ({"scope_name": "a", "keep": GPU_BY_DRA}, {("KeepInScope", "keep")}),
     ],
 )
-def test_every_fault_of_an_installation_leaves_nothing(make_world, options, found):
+def test_every_fault_of_an_installation_leaves_nothing(make_world, options, found, faults_of):
     world = make_world()
     given = {"cluster": world.cluster, "delivery": Delivery.gitops("x")} | options
 
@@ -210,12 +191,12 @@ def test_a_refused_scope_may_be_corrected(make_served):
 
 
 @pytest.mark.parametrize("options", [{"images": ImageSource(region="us-east-2")}, {"keep": {}}])
-def test_what_says_what_to_install_needs_a_delivery(make_world, options):
+def test_what_says_what_to_install_needs_a_delivery(make_world, options, faults_of):
     assert faults_of(make_world, **options) == {("DeliveryNeeded", "delivery")}
 
 
 @pytest.mark.parametrize("delivery", ["gitops", 5, [], True])
-def test_a_delivery_of_a_cluster_has_a_type(make_world, delivery):
+def test_a_delivery_of_a_cluster_has_a_type(make_world, delivery, faults_of):
     world = make_world()
 
     found = faults_of(other_stack, world, delivery=delivery)
@@ -223,7 +204,7 @@ def test_a_delivery_of_a_cluster_has_a_type(make_world, delivery):
     assert found == {("WrongType", "delivery")}
 
 
-def test_kubectl_needs_a_cluster_made_with_it(make_world):
+def test_kubectl_needs_a_cluster_made_with_it(make_world, faults_of, kubectl):
     world = make_world()
     external = ExternalDrivers(delivery=kubectl(world.stack))
 
@@ -232,7 +213,7 @@ def test_kubectl_needs_a_cluster_made_with_it(make_world):
     }
 
 
-def test_a_group_without_images_leaves_nothing_and_may_be_corrected(make_served):
+def test_a_group_without_images_leaves_nothing_and_may_be_corrected(make_served, faults_of):
     world = make_served(region=None)
 
     assert faults_of(world.add_trn2) == {("RegionNeeded", "images.region")}
@@ -241,7 +222,7 @@ def test_a_group_without_images_leaves_nothing_and_may_be_corrected(make_served)
     world.template().resource_count_is("AWS::EKS::Nodegroup", 1)
 
 
-def test_sharing_without_manifests_is_told_at_the_group(make_served):
+def test_sharing_without_manifests_is_told_at_the_group(make_served, faults_of):
     world = make_served()
     sharing = GpuSharing.mps(replicas=2)
 
@@ -293,7 +274,7 @@ def test_a_group_may_be_removed_and_added_again(make_served):
     assert group.max_size == 7
 
 
-def test_nodes_with_several_interfaces_go_to_no_public_subnet(make_served):
+def test_nodes_with_several_interfaces_go_to_no_public_subnet(make_served, faults_of):
     world = make_served()
     public = world.vpc.public_subnets[0]
 
