@@ -16,6 +16,7 @@ from eks_device_constructs import AcceleratedCluster, Delivery
 from eks_devices import (
     Capacity,
     DeviceRequest,
+    DeviceType,
     MatchAttribute,
     Mechanism,
     OperatingSystem,
@@ -24,13 +25,17 @@ from eks_devices import (
 
 app = cdk.App()
 version = app.node.get_context("kubernetes_version")
-plan_cluster(kubernetes_version=version, nodegroups=())  # an error in our words, before kubectl's
+# A version that these clusters cannot have is told here, before kubectl's package is missing.
+plan_cluster(kubernetes_version=version, nodegroups=(), keep={DeviceType.GPU: (Mechanism.DRA,)})
 
 
 def delivery_of(stack: cdk.Stack) -> Delivery:
     """By kubectl, or with `--context delivery=gitops` as files in dist/."""
-    if app.node.get_context("delivery") == "gitops":
+    how = app.node.get_context("delivery")
+    if how == "gitops":
         return Delivery.gitops(f"dist/{stack.stack_name}")
+    if how != "kubectl":
+        raise ValueError(f"context delivery: got {how!r}; allowed: kubectl, gitops")
     minor = version.removeprefix("1.")
     package = import_module(f"aws_cdk.lambda_layer_kubectl_v{minor}")
     layer = getattr(package, f"KubectlV{minor}Layer")(stack, "Kubectl")

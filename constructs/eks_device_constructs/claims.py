@@ -7,6 +7,7 @@ from typing import Any
 
 from constructs import Construct, IConstruct
 
+from eks_device_charts.manifests.bundles import manager_namespaces, namespace_bundle
 from eks_devices import EksDevicesError, Finding, NodegroupPlan
 from eks_devices.claims.on_nodegroup import Claim, claim_findings, claim_manifest
 from eks_devices.findings import fault, info, raise_faults
@@ -77,21 +78,28 @@ class ClaimSender:
         """Make a namespace beside the cluster, whose groups may all use it and may go again."""
         if name in _DEFAULT_NAMESPACES or self._is_made(name) or self._delivery is None:
             return
-        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        bundle = namespace_bundle(name)
         carrier = self._delivery.carrier(self._host.cluster, self._host)
-        made = carrier.send(f"Namespace-{name}", [namespace], retain=True)
-        self._host.namespaces[name] = made
+        made = carrier.send(bundle.name, bundle.objects, retain=True)
+        self._host.namespaces[self._key(name)] = made
+        if bundle.name in manager_namespaces():
+            self._host.installed[bundle.name] = made
         for (_, space, _), claim in self._host.claims.items():
             for earlier in claim.manifests if space == name else ():
                 earlier.node.add_dependency(*made)
 
+    def _key(self, name: str) -> tuple[str, bool]:
+        """What one way delivers, the other one does not wait for."""
+        return name, self._delivery is not None and self._delivery.uses_kubectl
+
     def _is_made(self, name: str) -> bool:
-        return name in self._host.namespaces or f"Namespace-{name}" in self._host.installed
+        installed = namespace_bundle(name).name in self._host.installed
+        return installed or self._key(name) in self._host.namespaces
 
     def _made(self, name: str) -> list[IConstruct]:
         """What makes a namespace: a claim's, or that of a manager."""
-        installed = self._host.installed.get(f"Namespace-{name}", [])
-        return self._host.namespaces.get(name, installed)
+        installed = self._host.installed.get(namespace_bundle(name).name, [])
+        return self._host.namespaces.get(self._key(name), installed)
 
     def _require_carrier(self, claim: Claim) -> Carrier:
         if self._delivery is None:

@@ -11,15 +11,16 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from eks_device_charts.manifests import ImageSource
+from eks_device_charts.manifests.bundles import driver_faults
 from eks_devices import ClusterPlan, Finding, NodegroupOptions
-from eks_devices.cluster_planner import Keep, frozen_keep, keep_faults
+from eks_devices.cluster_planner import Keep, frozen_keep, keep_faults, kept_drivers
 from eks_devices.findings import fault, raise_faults
 from eks_devices.kubernetes import minors
 
 from .annotations import annotate
 from .delivery import Delivery
 from .driver_inputs import option_faults
-from .drivers import DeviceDrivers, ExternalDrivers
+from .drivers import DeviceDrivers, ExternalDrivers, regional
 from .hosts import register_host
 from .inputs import id_faults, node_subnets, version_faults, vpc_faults
 from .nodegroup import AcceleratedNodegroup
@@ -72,7 +73,7 @@ class AcceleratedCluster(Construct):
         """
         keep = frozen_keep(keep)
         faults = [*_faults(vpc, version, delivery, images, keep), *id_faults(scope, id, "cluster")]
-        raise_faults(faults)
+        raise_faults(faults or _installation_faults(scope, delivery, images, keep))
         super().__init__(scope, id)
         self.cluster = _cluster(self, vpc, version, delivery)
         self.node_role = _node_role(self)
@@ -133,6 +134,17 @@ def _faults(
         )
     if isinstance(version, eks.KubernetesVersion) and not wrong_version:
         yield from keep_faults(keep, minors()[version.version])
+
+
+def _installation_faults(
+    scope: Construct, delivery: Delivery | None, images: ImageSource | None, keep: Keep | None
+) -> Iterator[Finding]:
+    """The faults that the cluster's installation would have, before the cluster is made."""
+    if delivery is not None:
+        yield from delivery.new_cluster_faults(scope)
+        source = regional(images, scope)
+        for driver in kept_drivers(keep or {}):
+            yield from driver_faults(driver, source)
 
 
 def _cluster(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-import jsii
-from aws_cdk import Aspects, CfnResource, IAspect, RemovalPolicy, Stack
+from aws_cdk import CfnResource, RemovalPolicy
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct, IConstruct
@@ -16,7 +15,6 @@ from eks_devices.findings import fault, raise_faults
 from eks_devices.typecheck import text, wrong_type
 
 from .gitops import directory_faults, gitops_sender
-from .tree import is_in_tree
 
 if TYPE_CHECKING:
     from .hosts import NodegroupHost
@@ -80,6 +78,16 @@ class Delivery:
         """What a new cluster needs for this delivery."""
         return None
 
+    @property
+    def uses_kubectl(self) -> bool:
+        """Whether objects are applied at deployment."""
+        return self.kubectl_provider_options is not None
+
+    def new_cluster_faults(self, scope: Construct) -> Iterator[Finding]:
+        """What keeps objects from reaching a cluster that is to be made."""
+        del scope
+        yield from ()
+
     def faults(self, host: NodegroupHost) -> Iterator[Finding]:
         """What keeps objects from reaching a cluster this way."""
         raise NotImplementedError
@@ -120,10 +128,13 @@ class _GitopsDelivery(Delivery):
     def __init__(self, directory: str) -> None:
         wanted, fix = "a path", 'name a directory, such as "manifests"'
         faults = list(text(directory, "delivery.directory", wanted, fix))
-        if isinstance(directory, str) and not directory.strip():
+        if isinstance(directory, str) and (not directory.strip() or "\0" in directory):
             faults = [wrong_type("delivery.directory", directory, wanted, fix)]
         raise_faults(faults)
         self._directory = directory
+
+    def new_cluster_faults(self, scope: Construct) -> Iterator[Finding]:
+        yield from directory_faults(scope, self._directory)
 
     def faults(self, host: NodegroupHost) -> Iterator[Finding]:
         yield from directory_faults(host.cluster, self._directory)
@@ -136,8 +147,8 @@ class _Kubectl:
     def __init__(self, scope: Construct, host: NodegroupHost) -> None:
         self._scope = scope
         self._cluster = host.cluster
-        # All constructs of a stack share one chain: a deployment runs them together.
-        self._chain = host.chains.setdefault(Stack.of(scope), [])
+        # A chain never leaves its construct: through others it could close a circle.
+        self._chain: list[IConstruct] = []
 
     def send(
         self,
@@ -160,24 +171,11 @@ class _Kubectl:
         )
         resource = cast(CfnResource, manifest.node.find_child("Resource").node.default_child)
         resource.add_property_override("ServiceTimeout", _TIMEOUT_SECONDS)
-        if after:
-            manifest.node.add_dependency(*after)
-        if not self._chain:
-            Aspects.of(manifest).add(_Chain(self._chain))
+        for needed in (*after, *self._earlier()):
+            manifest.node.add_dependency(needed)
         self._chain.append(manifest)
         return [manifest]
 
-
-@jsii.implements(IAspect)
-class _Chain:
-    """Has each manifest wait for one sent a little earlier; at synth, as groups may go again."""
-
-    def __init__(self, manifests: list[eks.KubernetesManifest]) -> None:
-        self._manifests = manifests
-
-    def visit(self, node: IConstruct) -> None:
-        if node.node.path != self._manifests[0].node.path:
-            return
-        there = [one for one in self._manifests if is_in_tree(one)]
-        for earlier, later in zip(there, there[_IN_FLIGHT:], strict=False):
-            later.node.add_dependency(earlier)
+    def _earlier(self) -> list[IConstruct]:
+        """What the next manifest waits for, so that few run at once."""
+        return [self._chain[-_IN_FLIGHT]] if len(self._chain) >= _IN_FLIGHT else []

@@ -14,6 +14,7 @@ from eks_devices.typecheck import wrong_type
 
 from .delivery import Delivery
 from .hosts import NodegroupHost
+from .tree import is_in_tree
 
 
 def option_faults(delivery: object, images: object) -> Iterator[Finding]:
@@ -40,12 +41,13 @@ def installation_faults(
 
 
 def _default_faults(host: NodegroupHost) -> Iterator[Finding]:
-    if host.drivers is not None:
+    other = host.drivers.node.path if host.drivers else "that of another app"
+    if host.drivers is not None or host.has_default_elsewhere:
         yield fault(
             "SecondDefaultInstallation",
             "drivers",
             "a cluster has one default installation, and this one has it already",
-            got=f"another one beside {host.drivers.node.path}",
+            got=f"another one beside {other}",
             allowed="one DeviceDrivers without scope_name",
             fix="use the first one, or pass scope_name=...",
         )
@@ -65,7 +67,8 @@ def _default_faults(host: NodegroupHost) -> Iterator[Finding]:
 def _scope_faults(host: NodegroupHost, keep: object, scope_name: object) -> Iterator[Finding]:
     path = "drivers.scope_name"
     yield from scope_faults(scope_name, path)
-    if scope_name in host.scopes:
+    other = host.scoped.get(scope_name) if isinstance(scope_name, str) else None
+    if other is not None and is_in_tree(other):
         yield fault(
             "RepeatedScope",
             path,

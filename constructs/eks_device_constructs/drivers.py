@@ -25,6 +25,7 @@ from .delivery import Delivery
 from .driver_inputs import installation_faults
 from .hosts import NodegroupHost, host_of
 from .inputs import id_faults, no_cluster
+from .tree import top_stack
 
 if TYPE_CHECKING:
     from .cluster import AcceleratedCluster
@@ -97,7 +98,7 @@ class DeviceDrivers(Construct):
         host = host_of(cluster)
         if host is None:
             raise EksDevicesError([no_cluster(cluster, "drivers.cluster")])
-        images, keep = _regional(images, scope), frozen_keep(keep)
+        images, keep = regional(images, scope), frozen_keep(keep)
         faults = list(installation_faults(host, delivery, images, keep, scope_name))
         faults += id_faults(scope, id, "drivers.id")
         kept = kept_drivers(keep or {}) if not faults else ()
@@ -112,7 +113,7 @@ class DeviceDrivers(Construct):
         if scope_name is None:
             self._install_default(keep or {}, kept)
         else:
-            host.scopes.add(scope_name)
+            host.scoped[scope_name] = self
 
     def _install_default(self, keep: Keep, kept: Sequence[DriverPlan]) -> None:
         self._host.set_default(self, keep)
@@ -127,16 +128,30 @@ class DeviceDrivers(Construct):
             fix = "pass a DeviceDrivers of the group's own cluster"
             path = f"nodegroups.{plan.name}.drivers"
             return [wrong_type(path, self.node.path, "an installation of the same cluster", fix)]
-        return [one for driver in drivers_of(plan) for one in driver_faults(driver, self._images)]
+        faults = [one for driver in drivers_of(plan) for one in driver_faults(driver, self._images)]
+        return [*faults, *self._default_faults(plan)]
 
-    def stack_faults(self, scope: Construct, path: str) -> Iterator[Finding]:
+    def _default_faults(self, plan: NodegroupPlan) -> Iterator[Finding]:
+        host = self._host
+        if self.scope_name and host.drivers is None and not host.has_default_elsewhere:
+            yield fault(
+                "ScopeWithoutDefault",
+                f"nodegroups.{plan.name}.drivers",
+                "a scoped installation uses what the default one holds, and there is none",
+                got=self.node.path,
+                allowed="scopes beside a default installation",
+                fix="make a DeviceDrivers without scope_name first, or pass delivery= to the "
+                "cluster",
+            )
+
+    def stack_faults(self, scope: Construct, plan: NodegroupPlan) -> Iterator[Finding]:
         """The fault of a group whose stack would wait for one that waits for it."""
-        mine, cluster = Stack.of(self), Stack.of(self._host.cluster)
-        needs_cluster = self.delivery.kubectl_provider_options is not None
-        if needs_cluster and mine is not cluster and Stack.of(scope) is cluster:
+        mine, cluster = top_stack(self).node.path, top_stack(self._host.cluster).node.path
+        waits = self.delivery.uses_kubectl and drivers_of(plan)
+        if waits and mine != cluster and top_stack(scope).node.path == cluster:
             yield fault(
                 "DriversInAnotherStack",
-                path,
+                f"nodegroups.{plan.name}.drivers",
                 "the group would wait for a stack that waits for the group's own, the cluster's",
                 got=self.node.path,
                 allowed="an installation in the stack of the group",
@@ -157,7 +172,8 @@ class DeviceDrivers(Construct):
     def _send(self, bundle: Bundle) -> list[IConstruct]:
         installed = self._host.installed
         if bundle.name not in installed:
-            needed = [one for name in bundle.needs for one in installed[name]]
+            # What is not here is in the default installation of another app.
+            needed = [one for name in bundle.needs for one in installed.get(name, [])]
             installed[bundle.name] = self._carrier.send(
                 bundle.name,
                 bundle.objects,
@@ -179,7 +195,7 @@ def _external_faults(delivery: object, foreign: object) -> Iterator[Finding]:
         yield from member(device_type, DeviceType, "drivers.foreign")
 
 
-def _regional(images: object, scope: Construct) -> ImageSource:
+def regional(images: object, scope: Construct) -> ImageSource:
     """The source of images with the stack's Region, where it names none itself."""
     source = ImageSource() if images is None else images
     region = Stack.of(scope).region

@@ -18,7 +18,7 @@ from constructs import Construct, IConstruct, IValidation
 from eks_devices import EksDevicesError, Finding
 from eks_devices.findings import fault, raise_faults
 
-from .tree import is_in_tree
+from .tree import is_in_tree, top_stack
 
 _FOLDER = "eks-devices"
 # The CDK CLI tells the app so; unit tests must not write into a user's repository.
@@ -64,12 +64,12 @@ class GitopsSender:
 class GitopsFolder:
     """The files of one cluster in one directory."""
 
-    def __init__(self, scope: Construct, cluster: IConstruct, directory: str) -> None:
+    def __init__(self, cluster: IConstruct, directory: str, number: int) -> None:
         self.cluster = cluster
-        self._scope = scope
         self._directory = Path(directory)
+        self._number = number
         self._files: dict[str, tuple[list[dict[str, Any]], Construct]] = {}
-        Stack.of(scope).node.add_validation(_Writer(self))
+        Stack.of(cluster).node.add_validation(_Writer(self))
 
     def add(self, name: str, objects: Sequence[dict[str, Any]], owner: Construct) -> None:
         """Take a file, which is written if its owner is still there at synth."""
@@ -77,14 +77,17 @@ class GitopsFolder:
 
     def write(self) -> None:
         """Write into the assembly, and into the repository when the CDK CLI runs the app."""
-        stage, stack = Stage.of(self._scope), Stack.of(self._scope)
-        installation = f"{stack.artifact_id}-{self._scope.node.addr[-8:]}"
+        stage, stack = Stage.of(self.cluster), top_stack(self.cluster)
+        installation = f"{stack.artifact_id}-{self.cluster.node.addr[-8:]}"
         texts = {
             name: _yaml(objects)
             for name, (objects, owner) in self._files.items()
             if is_in_tree(owner)
         }
-        _fill(Path(stage.outdir if stage else ".") / _FOLDER / installation, installation, texts)
+        if not is_in_tree(self.cluster):
+            return
+        inside = installation + (f"-{self._number}" if self._number else "")
+        _fill(Path(stage.outdir if stage else ".") / _FOLDER / inside, installation, texts)
         if os.environ.get(_DRIVEN_BY_CLI):
             _fill(self._directory, installation, texts)
 
@@ -96,15 +99,16 @@ def gitops_sender(scope: Construct, cluster: IConstruct, directory: str) -> Gito
     """What takes the objects of a construct to the directory of its cluster."""
     known = _folders.setdefault(scope.node.root, {})
     where = Path(directory).resolve()
-    if where not in known:
-        known[where] = GitopsFolder(scope, cluster, directory)
+    if where not in known or known[where].cluster is not cluster:
+        number = sum(folder.cluster is cluster for folder in known.values())
+        known[where] = GitopsFolder(cluster, directory, number)
     return GitopsSender(scope, known[where])
 
 
-def directory_faults(cluster: IConstruct, directory: str) -> Iterator[Finding]:
-    """The fault of a directory that holds the objects of another cluster."""
-    folder = _folders.get(cluster.node.root, {}).get(Path(directory).resolve())
-    if folder is None or folder.cluster is cluster or not is_in_tree(folder.cluster):
+def directory_faults(where: IConstruct, directory: str) -> Iterator[Finding]:
+    """The fault of a directory that holds the objects of another cluster than this construct."""
+    folder = _folders.get(where.node.root, {}).get(Path(directory).resolve())
+    if folder is None or folder.cluster is where or not is_in_tree(folder.cluster):
         return
     yield fault(
         "SharedDirectory",
@@ -153,7 +157,7 @@ def _fill(folder: Path, installation: str, texts: Texts) -> None:
     foreign = [name for name in texts if name not in earlier and (folder / name).exists()]
     raise_faults(_foreign(folder / name) for name in foreign if not _same(folder / name, texts))
     for name in {*earlier} - {*texts}:
-        (folder / Path(name).name).unlink(missing_ok=True)
+        (folder / name).unlink(missing_ok=True)
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     index.write_text(json.dumps(sorted(texts), indent=1) + "\n", encoding="utf-8")
@@ -179,9 +183,13 @@ def _listed(index: Path) -> list[str]:
     """The files of an earlier run; an index that somebody broke lists none."""
     try:
         names = json.loads(index.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return []
-    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+    return [name for name in names if _is_ours(name)] if isinstance(names, list) else []
+
+
+def _is_ours(name: object) -> bool:
+    return isinstance(name, str) and name.endswith(".yaml") and name == Path(name).name
 
 
 @jsii.implements(IValidation)

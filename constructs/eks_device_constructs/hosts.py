@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from aws_cdk import Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
@@ -48,11 +47,9 @@ class NodegroupHost:
         subnets: Where groups without a subnet of their own put their nodes.
         cluster_security_group_id: The group that EKS gives the control plane and the nodes.
         has_kubectl: Whether the cluster can apply objects at deployment.
-        drivers: The default installation, which serves groups that name none.
-        scopes: The names of the scoped installations.
+        scoped: The scoped installations by their names.
         installed: What of the installations was sent, by the name of the bundle.
-        chains: The manifests of each stack in the order that they were sent.
-        namespaces: What makes a namespace for claims.
+        namespaces: What makes a namespace for claims, by its name and whether kubectl does.
         claims: The claims of the groups, by kind, namespace and name.
     """
 
@@ -73,13 +70,12 @@ class NodegroupHost:
         self.node_role = node_role
         self.subnets = list(subnets)
         self.has_kubectl = has_kubectl
-        self.drivers: DeviceDrivers | None = None
-        self.scopes: set[str] = set()
+        self.scoped: dict[str, DeviceDrivers] = {}
         self.installed: dict[str, list[IConstruct]] = {}
-        self.chains: dict[Stack, list[eks.KubernetesManifest]] = {}
-        self.namespaces: dict[str, list[IConstruct]] = {}
+        self.namespaces: dict[tuple[str, bool], list[IConstruct]] = {}
         self.claims: dict[tuple[str, str, str], SentClaim] = {}
         self.vpc = vpc
+        self._drivers: DeviceDrivers | None = None
         self._groups: list[AcceleratedNodegroup] = []
         self._keep: Keep = {}
 
@@ -87,6 +83,16 @@ class NodegroupHost:
     def groups(self) -> list[AcceleratedNodegroup]:
         """The groups that joined and are still there."""
         return [group for group in self._groups if is_in_tree(group)]
+
+    @property
+    def drivers(self) -> DeviceDrivers | None:
+        """The default installation, which serves groups that name none."""
+        return self._drivers if self._drivers and is_in_tree(self._drivers) else None
+
+    @property
+    def has_default_elsewhere(self) -> bool:
+        """Whether a group says that another app holds the default installation."""
+        return any(group.is_served_elsewhere for group in self.groups)
 
     @property
     def plan(self) -> ClusterPlan:
@@ -111,8 +117,9 @@ class NodegroupHost:
 
     def set_default(self, drivers: DeviceDrivers, keep: Keep) -> None:
         """Take the cluster's default installation."""
-        self.drivers = drivers
+        self._drivers = drivers
         self._keep = keep
+        self.installed = {}  # what a removed one sent is gone
 
     def register(self, group: AcceleratedNodegroup) -> None:
         """Take a group into the plan."""

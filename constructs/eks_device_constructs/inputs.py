@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import cast
+from typing import Any, cast
 
+from aws_cdk import Stage
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
-from constructs import Construct
+from constructs import Construct, IConstruct
 
 from eks_devices import Finding, NodegroupPlan
 from eks_devices.findings import fault
@@ -53,13 +54,13 @@ def subnet_faults(subnet: object, path: str) -> Iterator[Finding]:
         yield wrong_type(path, subnet, "one ec2.ISubnet, or None", fix)
 
 
-def public_subnet_faults(
-    vpc: ec2.IVpc, subnet: ec2.ISubnet | None, plan: NodegroupPlan
-) -> Iterator[Finding]:
+def public_subnet_faults(vpc: ec2.IVpc, subnet: Any, plan: NodegroupPlan) -> Iterator[Finding]:
     """The fault of a public subnet for nodes that get no public address."""
-    if subnet is None or len(plan.network_interfaces) < 2:  # noqa: PLR2004  (one is no several)
+    if not hasattr(subnet, "subnet_id") or len(plan.network_interfaces) < 2:  # noqa: PLR2004
         return
-    if subnet.node.path in {public.node.path for public in vpc.public_subnets}:
+    paths = {public.node.path for public in vpc.public_subnets}
+    ids = {public.subnet_id for public in vpc.public_subnets}
+    if subnet.node.path in paths or subnet.subnet_id in ids:
         yield fault(
             "PublicSubnet",
             f"nodegroups.{plan.name}.subnet",
@@ -82,6 +83,20 @@ def id_faults(scope: Construct, id: str, path: str) -> Iterator[Finding]:  # noq
             got=id,
             allowed="each id once in a scope",
             fix="choose another id",
+        )
+
+
+def stage_faults(scope: Construct, cluster: IConstruct, path: str) -> Iterator[Finding]:
+    """The fault of a group whose stage is not the cluster's: stages are deployed apart."""
+    mine, theirs = Stage.of(scope), Stage.of(cluster)
+    if mine and theirs and mine.node.path != theirs.node.path:
+        yield fault(
+            "AnotherStage",
+            f"{path}.cluster",
+            "the group and the cluster are in two stages, which do not share resources",
+            got=f"a cluster in the stage {theirs.node.path or 'of the app itself'}",
+            allowed="a cluster in the stage of the group",
+            fix="make the group in the stage of its cluster",
         )
 
 

@@ -30,7 +30,7 @@ from .annotations import annotate
 from .claims import ClaimSender
 from .drivers import DeviceDrivers, ExternalDrivers
 from .hosts import NodegroupHost, host_of
-from .inputs import id_faults, no_cluster, public_subnet_faults, subnet_faults
+from .inputs import id_faults, no_cluster, public_subnet_faults, stage_faults, subnet_faults
 from .launch_template import launch_template
 from .serving import Serving, drivers_faults
 
@@ -99,6 +99,11 @@ class AcceleratedNodegroup(Construct):
         host.register(self)
 
     @property
+    def is_served_elsewhere(self) -> bool:
+        """Whether the default installation that serves the group is in another app."""
+        return self._serving.elsewhere
+
+    @property
     def awaits_drivers(self) -> bool:
         """Whether the group has devices that nothing serves yet."""
         return self._serving.awaits_drivers(self.plan)
@@ -163,9 +168,10 @@ def _judged(
     faults = [*subnet_faults(subnet, f"{path}.subnet"), *id_faults(scope, id, path)]
     if host is None:
         raise EksDevicesError([no_cluster(cluster, f"{path}.cluster"), *faults])
+    faults += stage_faults(scope, host.cluster, path)
     faults += drivers_faults(drivers, host, f"{path}.drivers")
     serving = Serving.of(drivers, host)
-    subnets = [subnet] if subnet else host.subnets
+    subnets = host.subnets if subnet is None else [subnet]
     spec = NodegroupSpec.from_options(
         id,
         options,

@@ -13,7 +13,7 @@ from constructs import Construct, IValidation
 from eks_devices.plans import PLAN_FILE_SCHEMA, PLAN_FILE_SUFFIX
 
 from .hosts import NodegroupHost
-from .tree import is_in_tree
+from .tree import is_in_tree, top_stack
 
 Clusters = dict[Construct, NodegroupHost]
 _clusters: WeakKeyDictionary[Stack, Clusters] = WeakKeyDictionary()
@@ -25,18 +25,11 @@ def write_at_synth(cluster: Construct, host: NodegroupHost) -> None:
     The clusters of a nested stack stand in the file of the stack that holds it, because only
     that one is an artifact of the assembly.
     """
-    stack = _artifact_stack(cluster)
+    stack = top_stack(cluster)
     clusters = _clusters.setdefault(stack, {})
     if not clusters:
         stack.node.add_validation(_Writer(stack, clusters))
     clusters[cluster] = host
-
-
-def _artifact_stack(cluster: Construct) -> Stack:
-    stack = Stack.of(cluster)
-    while stack.nested_stack_parent is not None:
-        stack = stack.nested_stack_parent
-    return stack
 
 
 @jsii.implements(IValidation)

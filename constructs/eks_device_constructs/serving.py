@@ -56,9 +56,8 @@ class Serving:
         """What keeps a group of a scope from being served."""
         if self.installation is None:
             return []
-        path = f"nodegroups.{plan.name}.drivers"
         return [
-            *self.installation.stack_faults(scope, path),
+            *self.installation.stack_faults(scope, plan),
             *self.installation.serving_faults(host, plan),
         ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aws_cdk import Stack
 from constructs import IConstruct
 
 
@@ -13,3 +14,11 @@ def is_in_tree(construct: IConstruct) -> bool:
             return False
         current = parent
     return True
+
+
+def top_stack(construct: IConstruct) -> Stack:
+    """The stack that is deployed with a construct: nested ones are part of another."""
+    stack = Stack.of(construct)
+    while stack.nested_stack_parent is not None:
+        stack = stack.nested_stack_parent
+    return stack

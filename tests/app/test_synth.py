@@ -158,6 +158,21 @@ def test_a_wrong_value_is_told_at_the_user_s_line(synth, tmp_path):
     assert "app.py" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("kubernetes_version=1.33", "DraBelow134"),
+        ("kubernetes_version=1.99", "UnsupportedKubernetesVersion"),
+        ("delivery=gitop", "allowed: kubectl, gitops"),
+    ],
+)
+def test_a_wrong_context_value_is_told(synth, tmp_path, value, told):
+    done = synth(tmp_path, "--context", value, validation=False)
+
+    assert done.returncode != 0
+    assert told in done.stderr
+
+
 def test_two_synths_are_byte_identical(synth, assembly, tmp_path):
     folder, _ = assembly
     done = synth(tmp_path, validation=False)

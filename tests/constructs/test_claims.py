@@ -12,6 +12,7 @@ from eks_device_constructs import Delivery, ExternalDrivers
 from eks_devices import (
     Capacity,
     DeviceRequest,
+    DeviceType,
     EksDevicesError,
     MatchAttribute,
     Mechanism,
@@ -300,15 +301,17 @@ def test_a_domain_that_waits_for_more_nodes_than_there_are_is_a_warning(make_ser
     assert len(found) == 1
 
 
-def test_no_more_manifests_run_at_once_than_lambda_bears(make_served):
+@pytest.mark.parametrize("construct", ["ClusterDrivers", "ClusterOne", "ClusterTwo"])
+def test_no_more_manifests_of_a_construct_run_at_once(make_served, construct):
     """The widest set of manifests of which none waits for another, by Dilworth's theorem."""
     world = make_served()
-    for group in ("One", "Two", "Three"):
+    for group in ("One", "Two"):
         added = world.add_trn2(group)
-        for claim in range(4):
+        for claim in range(8):
             added.add_resource_claim_template(f"{group.lower()}-{claim}", **CLAIM)
     resources = world.template().to_json()["Resources"]
     names = {key for key, one in resources.items() if one["Type"] == MANIFEST}
+    own = {name for name in names if name.startswith(construct)}
 
     waits: dict[str, set[str]] = {}
 
@@ -321,13 +324,80 @@ def test_no_more_manifests_run_at_once_than_lambda_bears(make_served):
     partner: dict[str, str] = {}
 
     def matched(name: str, seen: set[str]) -> bool:
-        for other in sorted(closure(name) - seen):
+        for other in sorted((closure(name) & own) - seen):
             seen.add(other)
             if other not in partner or matched(partner[other], seen):
                 partner[other] = name
                 return True
         return False
 
-    chains = sum(not matched(name, set()) for name in sorted(names))
-    assert len(names) > 15
+    chains = sum(not matched(name, set()) for name in sorted(own))
+    assert len(own) > 5
     assert chains <= 5
+
+
+def circle(world) -> bool:
+    """Whether resources of the template wait for each other."""
+    resources = world.template().to_json()["Resources"]
+    waiting = {name: {*one.get("DependsOn", [])} for name, one in resources.items()}
+    while done := {name for name, needed in waiting.items() if not needed & {*waiting}}:
+        waiting = {name: needed for name, needed in waiting.items() if name not in done}
+    return bool(waiting)
+
+
+def test_a_namespace_after_many_claims_closes_no_circle(make_served):
+    world = make_served()
+    group = world.add_trn2()
+    for claim in range(6):
+        group.add_resource_claim_template(f"a{claim}", **CLAIM)
+    group.add_resource_claim_template("b", create_namespace=True, **CLAIM)
+
+    assert not circle(world)
+
+
+def test_groups_that_wait_for_each_other_or_the_cluster_close_no_circle(make_served):
+    world = make_served()
+    first, second = world.add_trn2("First"), world.add_trn2("Second")
+    first.node.add_dependency(world.cluster.cluster)
+    second.node.add_dependency(first)
+    for claim in range(6):
+        second.add_resource_claim_template(f"s{claim}", **CLAIM)
+        first.add_resource_claim_template(f"f{claim}", **CLAIM)
+    first.add_resource_claim_template("last", create_namespace=True, **CLAIM)
+
+    assert not circle(world)
+
+
+def test_a_manager_finds_its_namespace_made_for_a_claim(make_served):
+    world = make_served()
+    world.add_trn2().add_resource_claim_template(
+        "a", namespace="nvidia", requests=[DeviceRequest.neuron(1)], create_namespace=True
+    )
+    world.cluster.add_nodegroup(
+        "G6e", instance_type="g6e.12xlarge", max_size=1, mechanism=Mechanism.DRA
+    )
+
+    (made,) = [
+        one["Properties"]["Manifest"]
+        for one in world.template().find_resources(MANIFEST).values()
+        if '"Namespace"' in one["Properties"]["Manifest"]
+        and '"name":"nvidia"' in one["Properties"]["Manifest"]
+    ]
+    assert "privileged" in made
+    assert not circle(world)
+
+
+def test_kubectl_waits_for_no_namespace_of_a_gitops_tool(make_served):
+    world = make_served()
+    foreign = [DeviceType.NEURON]
+    options: dict[str, Any] = {"namespace": "n", "requests": [DeviceRequest.efa(1)]}
+    for name, delivery in (("Files", Delivery.gitops("x")), ("Applied", None)):
+        drivers = ExternalDrivers(foreign=foreign, delivery=delivery)
+        group = world.add_trn2(name, mechanism=Mechanism.DRA, drivers=drivers)
+        group.add_resource_claim_template(name.lower(), create_namespace=True, **options)
+
+    assert [
+        one
+        for one in claim_needs(world, "ClusterAppliedResourceClaim")
+        if one.startswith("ClusterNamespacen")
+    ]

@@ -10,7 +10,7 @@ import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 
-from eks_device_constructs import AcceleratedCluster, Delivery
+from eks_device_constructs import AcceleratedCluster, Delivery, ExternalDrivers
 from eks_devices import DeviceRequest, Mechanism
 
 G6E: dict[str, Any] = {
@@ -200,3 +200,32 @@ def test_stacks_of_one_name_in_two_regions_have_folders_of_their_own(tmp_path):
     app.synth()
 
     assert len(list((tmp_path / "out" / "eks-devices").iterdir())) == 2
+
+
+def test_a_cluster_that_goes_leaves_its_directory_to_the_next(make_world, repository):
+    world = gitops_world(make_world, repository)
+    world.stack.node.try_remove_child("Cluster")
+    AcceleratedCluster(
+        world.stack,
+        "Next",
+        vpc=world.vpc,
+        version=eks.KubernetesVersion.V1_34,
+        delivery=Delivery.gitops(str(repository)),
+    ).add_nodegroup("G6e", **G6E)
+
+    world.app.synth()
+
+    assert "3-gpu-device-plugin-default.yaml" in written(repository)
+
+
+def test_the_order_of_groups_changes_no_file_of_a_cluster(make_world, repository):
+    for order in (("A", "B"), ("B",)):
+        world = make_world()
+        for name in order:
+            drivers = ExternalDrivers(delivery=Delivery.gitops(str(repository)))
+            group = world.add_trn2(name, drivers=drivers)
+            requests = [DeviceRequest.neuron(1)]
+            group.add_resource_claim_template(name.lower(), namespace="n", requests=requests)
+        world.app.synth()
+
+    assert written(repository) == ["4-resourceclaimtemplate-n.b.yaml", "mine.yaml"]

@@ -12,7 +12,13 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk.assertions import Annotations, Match
 
 from eks_device_charts import ImageSource
-from eks_device_constructs import AcceleratedCluster, Delivery, DeviceDrivers, ExternalDrivers
+from eks_device_constructs import (
+    AcceleratedCluster,
+    AcceleratedNodegroup,
+    Delivery,
+    DeviceDrivers,
+    ExternalDrivers,
+)
 from eks_devices import Capacity, DeviceType, EksDevicesError, GpuSharing, Mechanism
 
 MANIFEST = "Custom::AWSCDK-EKS-KubernetesResource"
@@ -280,3 +286,96 @@ def test_nodes_with_several_interfaces_go_to_no_public_subnet(make_served, fault
 
     assert faults_of(world.add_trn2, subnet=public) == {("PublicSubnet", "nodegroups.Trn2.subnet")}
     world.cluster.add_nodegroup("G6e", subnet=public, **G6E)
+
+
+@pytest.mark.parametrize("served", [False, True])
+def test_a_scope_needs_a_default_installation_somewhere(make_world, faults_of, served):
+    world = make_world()
+    elsewhere = ExternalDrivers() if served else None
+    world.cluster.add_nodegroup("First", mechanism=PLUGIN, drivers=elsewhere, **G6E)
+    scoped = DeviceDrivers(
+        world.stack,
+        "Team",
+        cluster=world.cluster,
+        delivery=Delivery.gitops("x"),
+        scope_name="team",
+    )
+    options = {"mechanism": PLUGIN, "drivers": scoped, **G6E}
+
+    if served:
+        assert world.cluster.add_nodegroup("Second", **options).plan.name == "Second"
+    else:
+        assert faults_of(world.cluster.add_nodegroup, "Second", **options) == {
+            ("ScopeWithoutDefault", "nodegroups.Second.drivers")
+        }
+        assert world.cluster.node.try_find_child("Second") is None
+
+
+def test_a_default_elsewhere_leaves_no_room_for_one_here(make_world, faults_of):
+    world = make_world()
+    world.cluster.add_nodegroup("G6e", drivers=ExternalDrivers(), **G6E)
+
+    found = faults_of(
+        DeviceDrivers, world.stack, "D", cluster=world.cluster, delivery=Delivery.gitops("x")
+    )
+
+    assert found == {("SecondDefaultInstallation", "drivers")}
+
+
+@pytest.mark.parametrize("subnet", ["x", [], ec2.SubnetSelection()])
+def test_a_subnet_has_a_type(make_world, faults_of, subnet):
+    assert faults_of(make_world().add_trn2, subnet=subnet) == {
+        ("WrongType", "nodegroups.Trn2.subnet")
+    }
+
+
+@pytest.mark.parametrize(
+    ("region", "options", "code"),
+    [
+        ("us-east-2", {"delivery": Delivery.gitops("taken")}, "SharedDirectory"),
+        (
+            None,
+            {"delivery": Delivery.gitops("x"), "keep": {DeviceType.EFA: (DRA,)}},
+            "RegionNeeded",
+        ),
+    ],
+)
+def test_a_refused_cluster_leaves_nothing(make_world, faults_of, region, options, code):
+    world = make_world(delivery=lambda _: Delivery.gitops("taken"))
+    stack = cdk.Stack(world.app, "Other", env=cdk.Environment(region=region))
+    given: dict[str, Any] = {
+        "vpc": ec2.Vpc(stack, "Vpc", max_azs=2),
+        "version": eks.KubernetesVersion.V1_34,
+    }
+
+    found = faults_of(AcceleratedCluster, stack, "Cluster", **given, **options)
+
+    assert {one for one, _ in found} == {code}
+    assert stack.node.try_find_child("Cluster") is None
+    AcceleratedCluster(stack, "Cluster", **given)
+
+
+def test_an_installation_may_be_removed_and_made_again(make_served):
+    world = make_served()
+    delivery = world.cluster.node.find_child("Drivers").delivery
+    world.add_trn2()
+    for child in ("Trn2", "Drivers"):
+        world.cluster.node.try_remove_child(child)
+
+    DeviceDrivers(world.stack, "Drivers", cluster=world.cluster, delivery=delivery)
+    world.add_trn2()
+
+    resources = world.template().to_json()["Resources"]
+    needed = {name for one in resources.values() for name in one.get("DependsOn", [])}
+    assert needed <= {*resources}
+    assert "aws-dranet" in daemon_sets(world)
+
+
+def test_a_group_in_another_stage_is_refused(make_served, faults_of):
+    world = make_served()
+    stage = cdk.Stage(world.app, "Prod", env=cdk.Environment(region="us-east-2"))
+    stack = cdk.Stack(stage, "Stack")
+
+    found = faults_of(AcceleratedNodegroup, stack, "G6e", cluster=world.cluster, **G6E)
+
+    assert found == {("AnotherStage", "nodegroups.G6e.cluster")}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from eks_devices import DriverPlan
 from eks_devices.cluster_planner import is_default
@@ -75,14 +76,30 @@ def installation_marker(path: str) -> Bundle:
     return Bundle(name="Marker", objects=[marker])
 
 
+def namespace_bundle(name: str) -> Bundle:
+    """A namespace for claims; one that a manager has is that of the manager."""
+    meta = {"name": name}
+    plain = {"apiVersion": "v1", "kind": "Namespace", "metadata": meta}
+    bundle = Bundle(name=f"Namespace-{name}", objects=[plain], retain=True)
+    return manager_namespaces().get(bundle.name, bundle)
+
+
+@cache
+def manager_namespaces() -> dict[str, Bundle]:
+    """The bundles of the namespaces that managers have, by their names."""
+    items = [item for manager in MANAGERS.values() for item in manager.shared()]
+    found = [_alone(item) for item in items if item["kind"] == "Namespace"]
+    return {bundle.name: bundle for bundle in found}
+
+
+def _alone(item: Object) -> Bundle:
+    return Bundle(name=f"{item['kind']}-{item['metadata']['name']}", objects=[item], retain=True)
+
+
 def _common(name: str, manager: Manager, version: str, image: str) -> list[Bundle]:
     """What all installations of a manager use."""
     items = [*manager.shared(), *manager.classes(version)]
-    found = [
-        Bundle(name=f"{item['kind']}-{item['metadata']['name']}", objects=[item], retain=True)
-        for item in items
-        if item["kind"] in _ALONE
-    ]
+    found = [_alone(item) for item in items if item["kind"] in _ALONE]
     together = [item for item in items if item["kind"] not in _ALONE]
     if together:
         found.append(Bundle(name=name, objects=together, needs=_names(found)))
