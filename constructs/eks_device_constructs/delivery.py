@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -42,7 +43,7 @@ class Carrier(Protocol):
         """Send objects that live and die together; returns what to wait for."""
 
 
-class Delivery:
+class Delivery(ABC):
     """How objects reach a cluster; made by `kubectl` or `gitops`."""
 
     @staticmethod
@@ -88,13 +89,13 @@ class Delivery:
         del scope
         yield from ()
 
+    @abstractmethod
     def faults(self, host: NodegroupHost) -> Iterator[Finding]:
         """What keeps objects from reaching a cluster this way."""
-        raise NotImplementedError
 
+    @abstractmethod
     def carrier(self, scope: Construct, host: NodegroupHost) -> Carrier:
         """What takes the objects of a construct to a cluster."""
-        raise NotImplementedError
 
 
 class _KubectlDelivery(Delivery):

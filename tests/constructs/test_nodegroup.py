@@ -10,10 +10,13 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
 from aws_cdk.assertions import Annotations, Match
 from constructs import Construct
 
+from eks_device_charts import ImageSource
 from eks_device_constructs import AcceleratedNodegroup
+from eks_device_constructs.hosts import host_of
 from eks_devices import (
     Capacity,
     DeviceType,
@@ -325,6 +328,39 @@ def test_another_subnet_gives_a_new_name(make_world):
 @pytest.mark.parametrize("change", IN_PLACE.values(), ids=IN_PLACE)
 def test_a_change_that_eks_makes_in_place_keeps_the_name(make_world, change):
     assert group_name(make_world) == group_name(make_world, **change)
+
+
+def test_another_role_of_the_nodes_gives_a_new_name(make_world):
+    world = make_world()
+    host = host_of(world.cluster)
+    assert host is not None
+    host.node_role = iam.Role(
+        world.stack, "Other", assumed_by=iam.ServicePrincipal("ec2.amazonaws.com")
+    )
+    world.add_trn2()
+
+    assert group_name(make_world) != world.only(NODEGROUP)["Properties"]["NodegroupName"]
+
+
+def test_another_release_of_a_driver_keeps_the_name(make_served):
+    overrides = {(DeviceType.NEURON, Mechanism.DRA): "registry.example.com/neuron:9.9.9"}
+    names = [
+        group_name(make_served),
+        group_name(
+            lambda: make_served(images=ImageSource(region="us-east-2", overrides=overrides))
+        ),
+    ]
+
+    assert names[0] == names[1]
+
+
+def test_compute_domains_have_no_device_plugin(make_world, faults_of):
+    mechanism = {DeviceType.COMPUTE_DOMAIN: Mechanism.DEVICE_PLUGIN}
+    options = {"mechanism": mechanism, "max_size": 0, "labels": {"eks-devices/gpu": "mine"}}
+
+    found = faults_of(make_world().add_trn2, instance_type="p6e-gb200.36xlarge", **options)
+
+    assert {code for code, _ in found} >= {"ComputeDomainNeedsDra", "OwnLabel"}
 
 
 def test_other_groups_do_not_move_a_name(make_world):
