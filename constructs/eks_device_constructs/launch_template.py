@@ -10,8 +10,7 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from eks_devices import Capacity, CapacityKind, NetworkInterface, NodegroupPlan
-
-from .user_data import user_data
+from eks_devices.user_data import user_data
 
 _Template = ec2.CfnLaunchTemplate
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from eks_devices import NodegroupPlan, OperatingSystem
+from .plans import NodegroupPlan
+from .vocabulary import OperatingSystem
 
 _BOUNDARY = "EKS-DEVICES"
 _LOGICAL_CORES_FILE = "/opt/aws/neuron/logical_nc_config"

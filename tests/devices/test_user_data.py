@@ -7,7 +7,6 @@ import subprocess
 import tomllib
 from email import message_from_string, policy
 
-from eks_device_constructs.user_data import user_data
 from eks_devices import (
     Capacity,
     GpuSharing,
@@ -16,6 +15,7 @@ from eks_devices import (
     OperatingSystem,
     plan_nodegroup,
 )
+from eks_devices.user_data import user_data
 
 BLOCK = Capacity.block("cr-0123456789abcdef0")
 
