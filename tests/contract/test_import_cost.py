@@ -47,9 +47,10 @@ def test_the_pure_core_opens_no_data_file():
 
 
 def test_the_pure_core_imports_within_a_tenth_of_a_second():
+    # Processor time, which other work on the machine does not move.
     timed = (
-        "import time; start = time.perf_counter(); import eks_devices; "
-        "print(time.perf_counter() - start)"
+        "import time; start = time.process_time(); import eks_devices; "
+        "print(time.process_time() - start)"
     )
 
     best = min(float(run(timed)) for _ in range(RUNS))
