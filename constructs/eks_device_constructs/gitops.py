@@ -107,13 +107,20 @@ def gitops_sender(scope: Construct, cluster: IConstruct, directory: str) -> Gito
 
 def directory_faults(where: IConstruct, directory: str) -> Iterator[Finding]:
     """The fault of a directory that holds the objects of another cluster than this construct."""
-    folder = _folders.get(where.node.root, {}).get(Path(directory).resolve())
-    if folder is None or folder.cluster is where or not is_in_tree(folder.cluster):
+    mine = Path(directory).resolve()
+    others = [
+        folder.cluster
+        for path, folder in _folders.get(where.node.root, {}).items()
+        if (mine.is_relative_to(path) or path.is_relative_to(mine))
+        and folder.cluster is not where
+        and is_in_tree(folder.cluster)
+    ]
+    if not others:
         return
     yield fault(
         "SharedDirectory",
         "delivery.directory",
-        f"the directory holds the objects of the cluster {folder.cluster.node.path}",
+        f"the directory, or one in or around it, is that of the cluster {others[0].node.path}",
         got=directory,
         allowed="a directory for each cluster, as a GitOps tool applies it whole",
         fix="name another directory, with the cluster's or the stage's name in it for instance",
@@ -149,10 +156,13 @@ def _fill(folder: Path, installation: str, texts: Texts) -> None:
     """Write files, and remove those that an earlier run wrote and this one does not.
 
     Raises:
-        EksDevicesError: A file that no run wrote has the name of one to write.
+        EksDevicesError: The folder holds another installation, or a file that no run wrote has
+            the name of one to write.
     """
     folder.mkdir(parents=True, exist_ok=True)
     index = folder / f".eks-devices-{installation}.json"
+    others = sorted(one for one in folder.glob(".eks-devices-*.json") if one != index)
+    raise_faults(_of_another(folder, one) for one in others)
     earlier = _listed(index)
     foreign = [name for name in texts if name not in earlier and (folder / name).exists()]
     raise_faults(_foreign(folder / name) for name in foreign if not _same(folder / name, texts))
@@ -161,6 +171,18 @@ def _fill(folder: Path, installation: str, texts: Texts) -> None:
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     index.write_text(json.dumps(sorted(texts), indent=1) + "\n", encoding="utf-8")
+
+
+def _of_another(folder: Path, index: Path) -> Finding:
+    return fault(
+        "DirectoryOfAnother",
+        "delivery.directory",
+        "the directory holds the files of another installation, or of this one under an earlier "
+        "name of its stack or cluster",
+        got=str(index),
+        allowed="a directory for each cluster",
+        fix=f"name another directory; after a change of name, empty {folder} first",
+    )
 
 
 def _same(file: Path, texts: Texts) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -14,7 +14,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct, IConstruct
 
 from eks_devices import ClusterPlan, Finding, NodegroupPlan
-from eks_devices.cluster_planner import Keep, join_plans
+from eks_devices.cluster_planner import Keep, join_plans, unserved
 from eks_devices.kubernetes import minors
 
 from .inputs import node_subnets
@@ -96,8 +96,12 @@ class NodegroupHost:
 
     @property
     def plan(self) -> ClusterPlan:
-        """The plan of the groups."""
-        return self._join(group.plan for group in self.groups)
+        """The plan of the groups, with a warning for each that nothing serves."""
+        plan = self._join(group.plan for group in self.groups)
+        waiting = [
+            one for group in self.groups if group.awaits_drivers for one in unserved(group.plan)
+        ]
+        return replace(plan, findings=(*plan.findings, *waiting))
 
     @cached_property
     def efa_group(self) -> ec2.SecurityGroup:

@@ -229,3 +229,35 @@ def test_the_order_of_groups_changes_no_file_of_a_cluster(make_world, repository
         world.app.synth()
 
     assert written(repository) == ["4-resourceclaimtemplate-n.b.yaml", "mine.yaml"]
+
+
+def test_a_cluster_of_another_name_does_not_mix_with_the_old_one(make_world, repository):
+    gitops_world(make_world, repository).app.synth()
+    before = written(repository)
+    world = make_world()
+    AcceleratedCluster(
+        world.stack,
+        "Renamed",
+        vpc=world.vpc,
+        version=eks.KubernetesVersion.V1_34,
+        delivery=Delivery.gitops(str(repository)),
+    )
+
+    with pytest.raises(RuntimeError, match="DirectoryOfAnother"):
+        world.app.synth()
+
+    assert written(repository) == before
+
+
+@pytest.mark.parametrize("directory", ["manifests/b", "."])
+def test_no_cluster_has_a_directory_in_that_of_another(make_world, faults_of, directory):
+    world = make_world(delivery=lambda _: Delivery.gitops("manifests"))
+    options: dict[str, Any] = {
+        "vpc": world.vpc,
+        "version": eks.KubernetesVersion.V1_34,
+        "delivery": Delivery.gitops(directory),
+    }
+
+    found = faults_of(AcceleratedCluster, world.stack, "Other", **options)
+
+    assert found == {("SharedDirectory", "delivery.directory")}

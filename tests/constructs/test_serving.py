@@ -379,3 +379,12 @@ def test_a_group_in_another_stage_is_refused(make_served, faults_of):
     found = faults_of(AcceleratedNodegroup, stack, "G6e", cluster=world.cluster, **G6E)
 
     assert found == {("AnotherStage", "nodegroups.G6e.cluster")}
+
+
+def test_the_plan_says_that_nothing_serves_a_group(make_world):
+    world = make_world()
+    world.cluster.add_nodegroup("G6e", **G6E)
+
+    found = [one.path for one in world.cluster.plan.findings if one.code == "NoDrivers"]
+
+    assert found == ["nodegroups.G6e.drivers"]
