@@ -7,7 +7,7 @@ from typing import Any
 
 from constructs import Construct, IConstruct
 
-from eks_device_charts.manifests.bundles import manager_namespaces, namespace_bundle
+from eks_device_charts.manifests.bundles import namespace_bundle
 from eks_devices import EksDevicesError, Finding, NodegroupPlan
 from eks_devices.claims.on_nodegroup import Claim, claim_findings, claim_manifest
 from eks_devices.findings import fault, info, raise_faults
@@ -15,7 +15,7 @@ from eks_devices.typecheck import boolean
 
 from .annotations import annotate
 from .delivery import Carrier, Delivery
-from .hosts import NodegroupHost, SentClaim
+from .hosts import NodegroupHost, Sent
 from .tree import is_in_tree
 
 _DEFAULT_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
@@ -45,14 +45,15 @@ class ClaimSender:
                 takes objects to the cluster.
         """
         manifest = self._judged(claim, plan, create_namespace)
-        carrier = self._require_carrier(claim)
+        delivery, carrier = self._require_carrier(claim)
         if create_namespace:
-            self._make_namespace(claim.namespace)
+            self._make_namespace(claim.namespace, delivery)
+        made = self._host.sent(namespace_bundle(claim.namespace).name, delivery.way)
         # No name of a namespace holds a dot, so no two claims share this one.
         name = f"{manifest['kind']}-{claim.namespace}.{claim.name}"
-        sent = carrier.send(name, [manifest], after=[*self._needed, *self._made(claim.namespace)])
-        self._host.claims[_identity(claim)] = SentClaim(group=self._group, manifests=sent)
-        if claim.namespace not in _DEFAULT_NAMESPACES and not self._is_made(claim.namespace):
+        sent = carrier.send(name, [manifest], after=[*self._needed, *(made or [])])
+        self._host.claims[_identity(claim)] = Sent(by=self._group, manifests=sent)
+        if made is None and claim.namespace not in _DEFAULT_NAMESPACES:
             annotate(self._group, [_not_made(claim)])
         annotate(self._group, claim_findings(claim, plan))
 
@@ -61,7 +62,7 @@ class ClaimSender:
     ) -> dict[str, Any]:
         """The manifest of a claim, or every fault of it on the group and in the cluster."""
         other = self._host.claims.get(_identity(claim))
-        repeated = [_repeated(claim, other.group)] if other and is_in_tree(other.group) else []
+        repeated = [_repeated(claim, other.by)] if other and is_in_tree(other.by) else []
         faults = [
             *repeated,
             *self._delivery_faults(claim),
@@ -74,39 +75,24 @@ class ClaimSender:
         raise_faults(faults)
         return manifest
 
-    def _make_namespace(self, name: str) -> None:
+    def _make_namespace(self, name: str, delivery: Delivery) -> None:
         """Make a namespace beside the cluster, whose groups may all use it and may go again."""
-        if name in _DEFAULT_NAMESPACES or self._is_made(name) or self._delivery is None:
+        bundle, host = namespace_bundle(name), self._host
+        if name in _DEFAULT_NAMESPACES or host.sent(bundle.name, delivery.way) is not None:
             return
-        bundle = namespace_bundle(name)
-        carrier = self._delivery.carrier(self._host.cluster, self._host)
+        carrier = delivery.carrier(host.cluster, host)
         made = carrier.send(bundle.name, bundle.objects, retain=True)
-        self._host.namespaces[self._key(name)] = made
-        if bundle.name in manager_namespaces():
-            self._host.installed[bundle.name] = made
-        for (_, space, _), claim in self._host.claims.items():
+        host.note_sent(bundle.name, delivery.way, host.cluster, made)
+        for (_, space, _), claim in host.claims.items():
             for earlier in claim.manifests if space == name else ():
                 earlier.node.add_dependency(*made)
 
-    def _key(self, name: str) -> tuple[str, bool]:
-        """What one way delivers, the other one does not wait for."""
-        return name, self._delivery is not None and self._delivery.uses_kubectl
-
-    def _is_made(self, name: str) -> bool:
-        installed = namespace_bundle(name).name in self._host.installed
-        return installed or self._key(name) in self._host.namespaces
-
-    def _made(self, name: str) -> list[IConstruct]:
-        """What makes a namespace: a claim's, or that of a manager."""
-        installed = self._host.installed.get(namespace_bundle(name).name, [])
-        return self._host.namespaces.get(self._key(name), installed)
-
-    def _require_carrier(self, claim: Claim) -> Carrier:
+    def _require_carrier(self, claim: Claim) -> tuple[Delivery, Carrier]:
         if self._delivery is None:
             raise EksDevicesError(self._delivery_faults(claim))
         if self._carrier is None:
             self._carrier = self._delivery.carrier(self._group, self._host)
-        return self._carrier
+        return self._delivery, self._carrier
 
     def _delivery_faults(self, claim: Claim) -> list[Finding]:
         if self._delivery is not None:
@@ -128,7 +114,7 @@ def _identity(claim: Claim) -> tuple[str, str, str]:
     return type(claim).__name__, claim.namespace, claim.name
 
 
-def _repeated(claim: Claim, other: Construct) -> Finding:
+def _repeated(claim: Claim, other: IConstruct) -> Finding:
     return fault(
         "RepeatedClaim",
         f"{claim.path}.name",

@@ -15,7 +15,7 @@ from eks_devices import Finding
 from eks_devices.findings import fault, raise_faults
 from eks_devices.typecheck import text, wrong_type
 
-from .gitops import directory_faults, gitops_sender
+from .gitops import directory_faults, gitops_sender, resolved
 
 if TYPE_CHECKING:
     from .hosts import NodegroupHost
@@ -80,6 +80,11 @@ class Delivery(ABC):
         return None
 
     @property
+    @abstractmethod
+    def way(self) -> str:
+        """What tells apart the ways of delivery that do not wait for each other."""
+
+    @property
     def uses_kubectl(self) -> bool:
         """Whether objects are applied at deployment."""
         return self.kubectl_provider_options is not None
@@ -107,6 +112,10 @@ class _KubectlDelivery(Delivery):
         self._layer = kubectl_layer
 
     @property
+    def way(self) -> str:
+        return "kubectl"
+
+    @property
     def kubectl_provider_options(self) -> eks.KubectlProviderOptions:
         return eks.KubectlProviderOptions(kubectl_layer=self._layer)
 
@@ -132,7 +141,12 @@ class _GitopsDelivery(Delivery):
         if isinstance(directory, str) and (not directory.strip() or "\0" in directory):
             faults = [wrong_type("delivery.directory", directory, wanted, fix)]
         raise_faults(faults)
+        resolved(directory)
         self._directory = directory
+
+    @property
+    def way(self) -> str:
+        return f"gitops {resolved(self._directory)}"
 
     def new_cluster_faults(self, scope: Construct) -> Iterator[Finding]:
         yield from directory_faults(scope, self._directory)

@@ -24,7 +24,7 @@ from eks_devices.typecheck import member, wrong_type
 from .delivery import Delivery
 from .driver_inputs import installation_faults
 from .hosts import NodegroupHost, host_of
-from .inputs import id_faults, no_cluster
+from .inputs import no_cluster, place_faults
 from .tree import top_stack
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class DeviceDrivers(Construct):
             raise EksDevicesError([no_cluster(cluster, "drivers.cluster")])
         images, keep = regional(images, scope), frozen_keep(keep)
         faults = list(installation_faults(host, delivery, images, keep, scope_name))
-        faults += id_faults(scope, id, "drivers.id")
+        faults += place_faults(scope, id, host.cluster)
         kept = kept_drivers(keep or {}) if not faults else ()
         raise_faults(faults or [one for driver in kept for one in driver_faults(driver, images)])
         super().__init__(scope, id)
@@ -170,17 +170,17 @@ class DeviceDrivers(Construct):
         return sent
 
     def _send(self, bundle: Bundle) -> list[IConstruct]:
-        installed = self._host.installed
-        if bundle.name not in installed:
+        host, way = self._host, self.delivery.way
+        sent = host.sent(bundle.name, way)
+        if sent is None:
             # What is not here is in the default installation of another app.
-            needed = [one for name in bundle.needs for one in installed.get(name, [])]
-            installed[bundle.name] = self._carrier.send(
-                bundle.name,
-                bundle.objects,
-                after=[*self._marker, *needed],
-                retain=bundle.retain,
+            needed = [one for name in bundle.needs for one in host.sent(name, way) or []]
+            after = [*self._marker, *needed]
+            sent = self._carrier.send(
+                bundle.name, bundle.objects, after=after, retain=bundle.retain
             )
-        return installed[bundle.name]
+            host.note_sent(bundle.name, way, self, sent)
+        return sent
 
 
 def _external_faults(delivery: object, foreign: object) -> Iterator[Finding]:

@@ -95,10 +95,26 @@ class GitopsFolder:
 _folders: WeakKeyDictionary[IConstruct, dict[Path, GitopsFolder]] = WeakKeyDictionary()
 
 
+def resolved(directory: str) -> Path:
+    """The directory itself, whichever way it is written.
+
+    Raises:
+        EksDevicesError: No file system has such a path.
+    """
+    try:
+        return Path(directory).resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        path, fix = "delivery.directory", "name another directory"
+        found = fault(
+            "MalformedDirectory", path, str(error), got=directory, allowed="a path", fix=fix
+        )
+        raise EksDevicesError([found]) from None
+
+
 def gitops_sender(scope: Construct, cluster: IConstruct, directory: str) -> GitopsSender:
     """What takes the objects of a construct to the directory of its cluster."""
     known = _folders.setdefault(scope.node.root, {})
-    where = Path(directory).resolve()
+    where = resolved(directory)
     if where not in known or known[where].cluster is not cluster:
         number = sum(folder.cluster is cluster for folder in known.values())
         known[where] = GitopsFolder(cluster, directory, number)
@@ -107,7 +123,7 @@ def gitops_sender(scope: Construct, cluster: IConstruct, directory: str) -> Gito
 
 def directory_faults(where: IConstruct, directory: str) -> Iterator[Finding]:
     """The fault of a directory that holds the objects of another cluster than this construct."""
-    mine = Path(directory).resolve()
+    mine = resolved(directory)
     others = [
         folder.cluster
         for path, folder in _folders.get(where.node.root, {}).items()

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
-from constructs import Construct, IConstruct
+from constructs import IConstruct
 
 from eks_devices import ClusterPlan, Finding, NodegroupPlan
 from eks_devices.cluster_planner import Keep, join_plans, unserved
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SentClaim:
-    """A claim of a group, and what takes it to the cluster."""
+class Sent:
+    """Who sent objects, and what takes them to the cluster; nothing does with GitOps."""
 
-    group: Construct
+    by: IConstruct
     manifests: Sequence[IConstruct]
 
 
@@ -48,8 +48,6 @@ class NodegroupHost:
         cluster_security_group_id: The group that EKS gives the control plane and the nodes.
         has_kubectl: Whether the cluster can apply objects at deployment.
         scoped: The scoped installations by their names.
-        installed: What of the installations was sent, by the name of the bundle.
-        namespaces: What makes a namespace for claims, by its name and whether kubectl does.
         claims: The claims of the groups, by kind, namespace and name.
     """
 
@@ -71,10 +69,9 @@ class NodegroupHost:
         self.subnets = list(subnets)
         self.has_kubectl = has_kubectl
         self.scoped: dict[str, DeviceDrivers] = {}
-        self.installed: dict[str, list[IConstruct]] = {}
-        self.namespaces: dict[tuple[str, bool], list[IConstruct]] = {}
-        self.claims: dict[tuple[str, str, str], SentClaim] = {}
+        self.claims: dict[tuple[str, str, str], Sent] = {}
         self.vpc = vpc
+        self._sent: dict[tuple[str, str], Sent] = {}
         self._drivers: DeviceDrivers | None = None
         self._groups: list[AcceleratedNodegroup] = []
         self._keep: Keep = {}
@@ -123,7 +120,15 @@ class NodegroupHost:
         """Take the cluster's default installation."""
         self._drivers = drivers
         self._keep = keep
-        self.installed = {}  # what a removed one sent is gone
+
+    def sent(self, bundle: str, way: str) -> list[IConstruct] | None:
+        """What takes a bundle to the cluster in a way, None where nothing does that is there."""
+        found = self._sent.get((bundle, way))
+        return [*found.manifests] if found and is_in_tree(found.by) else None
+
+    def note_sent(self, bundle: str, way: str, by: IConstruct, sent: Sequence[IConstruct]) -> None:
+        """Remember who sent a bundle."""
+        self._sent[bundle, way] = Sent(by=by, manifests=sent)
 
     def register(self, group: AcceleratedNodegroup) -> None:
         """Take a group into the plan."""

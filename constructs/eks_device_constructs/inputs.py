@@ -49,14 +49,18 @@ def node_subnets(vpc: ec2.IVpc) -> list[ec2.ISubnet]:
 
 def subnet_faults(subnet: object, path: str) -> Iterator[Finding]:
     """The fault of a subnet that is none."""
-    if subnet is not None and not hasattr(subnet, "subnet_id"):
+    if subnet is not None and not _is_subnet(subnet):
         fix = "pass one subnet, for example vpc.private_subnets[0]"
         yield wrong_type(path, subnet, "one ec2.ISubnet, or None", fix)
 
 
+def _is_subnet(subnet: object) -> bool:
+    return hasattr(subnet, "subnet_id") and hasattr(subnet, "node")
+
+
 def public_subnet_faults(vpc: ec2.IVpc, subnet: Any, plan: NodegroupPlan) -> Iterator[Finding]:
     """The fault of a public subnet for nodes that get no public address."""
-    if not hasattr(subnet, "subnet_id") or len(plan.network_interfaces) < 2:  # noqa: PLR2004
+    if not _is_subnet(subnet) or len(plan.network_interfaces) < 2:  # noqa: PLR2004
         return
     paths = {public.node.path for public in vpc.public_subnets}
     ids = {public.subnet_id for public in vpc.public_subnets}
@@ -98,6 +102,12 @@ def stage_faults(scope: Construct, cluster: IConstruct, path: str) -> Iterator[F
             allowed="a cluster in the stage of the group",
             fix="make the group in the stage of its cluster",
         )
+
+
+def place_faults(scope: Construct, id: str, cluster: IConstruct) -> Iterator[Finding]:  # noqa: A002
+    """The faults of where an installation is to stand."""
+    yield from id_faults(scope, id, "drivers.id")
+    yield from stage_faults(scope, cluster, "drivers")
 
 
 def no_cluster(cluster: object, path: str) -> Finding:

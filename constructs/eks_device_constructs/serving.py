@@ -15,6 +15,7 @@ from eks_devices.typecheck import wrong_type
 from .delivery import Delivery
 from .drivers import DeviceDrivers, ExternalDrivers
 from .hosts import NodegroupHost
+from .tree import is_in_tree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +68,8 @@ class Serving:
 
     def awaits_drivers(self, plan: NodegroupPlan) -> bool:
         """Whether the group has devices that nothing serves yet."""
-        unserved_here = self.installation is None and not self.elsewhere
-        return unserved_here and bool(drivers_of(plan))
+        served = self.installation is not None and is_in_tree(self.installation)
+        return not served and not self.elsewhere and bool(drivers_of(plan))
 
     def install(self, plan: NodegroupPlan) -> list[IConstruct]:
         """Install what the group needs; returns what its nodes wait for."""
@@ -80,6 +81,9 @@ def drivers_faults(drivers: object, host: NodegroupHost, path: str) -> Iterator[
     if not isinstance(drivers, DeviceDrivers | ExternalDrivers | None):
         wanted = "DeviceDrivers, ExternalDrivers or None"
         yield wrong_type(path, drivers, wanted, "leave it out to use the cluster's own")
+    elif isinstance(drivers, DeviceDrivers) and not is_in_tree(drivers):
+        fix = "make the installation again, or leave drivers out"
+        yield wrong_type(path, drivers.node.path, "an installation that was not removed", fix)
     elif isinstance(drivers, ExternalDrivers):
         yield from _external_faults(drivers, host, path)
 

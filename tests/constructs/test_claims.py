@@ -401,3 +401,24 @@ def test_kubectl_waits_for_no_namespace_of_a_gitops_tool(make_served):
         for one in claim_needs(world, "ClusterAppliedResourceClaim")
         if one.startswith("ClusterNamespacen")
     ]
+
+
+def test_a_file_for_a_gitops_tool_is_no_namespace_of_kubectl(make_served):
+    world = make_served()
+    foreign = ExternalDrivers(foreign=[DeviceType.GPU], delivery=Delivery.gitops("x"))
+    g6e: dict[str, Any] = {
+        "instance_type": "g6e.12xlarge",
+        "max_size": 1,
+        "mechanism": Mechanism.DRA,
+    }
+    world.cluster.add_nodegroup("Files", drivers=foreign, **g6e).add_resource_claim_template(
+        "a", namespace="nvidia", requests=[DeviceRequest.gpu(1)], create_namespace=True
+    )
+    world.cluster.add_nodegroup("Applied", **g6e)
+
+    made = [
+        one
+        for one in world.template().find_resources(MANIFEST).values()
+        if '"kind":"Namespace"' in one["Properties"]["Manifest"]
+    ]
+    assert len(made) == 1

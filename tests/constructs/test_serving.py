@@ -388,3 +388,53 @@ def test_the_plan_says_that_nothing_serves_a_group(make_world):
     found = [one.path for one in world.cluster.plan.findings if one.code == "NoDrivers"]
 
     assert found == ["nodegroups.G6e.drivers"]
+
+
+def make_scoped(world, **options: Any) -> DeviceDrivers:
+    given = {"cluster": world.cluster, "scope_name": "team"} | options
+    return DeviceDrivers(world.stack, "Team", **given)
+
+
+def test_a_scope_may_be_removed_and_made_again(make_served, faults_of):
+    world = make_served(keep=GPU_BY_DRA)
+    delivery = world.cluster.node.find_child("Drivers").delivery
+    gone = make_scoped(world, delivery=delivery)
+    options = {"mechanism": DRA, **G6E}
+    world.cluster.add_nodegroup("G6e", drivers=gone, **options)
+    world.cluster.node.try_remove_child("G6e")
+    world.stack.node.try_remove_child("Team")
+
+    assert faults_of(world.cluster.add_nodegroup, "G6e", drivers=gone, **options) == {
+        ("WrongType", "nodegroups.G6e.drivers")
+    }
+    world.cluster.add_nodegroup("G6e", drivers=make_scoped(world, delivery=delivery), **options)
+
+    resources = world.template().to_json()["Resources"]
+    needed = {name for one in resources.values() for name in one.get("DependsOn", [])}
+    assert needed <= {*resources}
+    assert [name for name in daemon_sets(world) if "team" in name]
+
+
+def test_a_default_may_be_replaced_beside_a_scope_that_stays(make_served):
+    world = make_served(keep=GPU_BY_DRA)
+    delivery = world.cluster.node.find_child("Drivers").delivery
+    scoped = make_scoped(world, delivery=delivery)
+    options = {"mechanism": DRA, "drivers": scoped, **G6E}
+    world.cluster.add_nodegroup("One", **options)
+    world.cluster.node.try_remove_child("Drivers")
+    DeviceDrivers(world.stack, "D", cluster=world.cluster, delivery=delivery, keep=GPU_BY_DRA)
+
+    world.cluster.add_nodegroup("Two", **options)
+
+    assert len([name for name in daemon_sets(world) if "team" in name]) == 1
+
+
+def test_a_default_replaced_under_a_group_is_refused(make_served, faults_of):
+    world = make_served()
+    delivery = world.cluster.node.find_child("Drivers").delivery
+    world.cluster.add_nodegroup("G6e", **G6E)
+    world.cluster.node.try_remove_child("Drivers")
+
+    found = faults_of(DeviceDrivers, world.stack, "D", cluster=world.cluster, delivery=delivery)
+
+    assert found == {("GroupsBeforeDrivers", "drivers")}
