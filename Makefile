@@ -28,6 +28,14 @@ synth: $(VENV)/installed node_modules/installed ## Synthesise the example app an
 test: $(VENV)/installed node_modules/installed ## Run the tests; pass pytest's arguments in ARGS
 	@$(BIN)/pytest $(ARGS)
 
+.PHONY: controlplane
+controlplane: $(VENV)/installed ## Build the Kubernetes control plane of the cluster tests from Go modules, once
+	@$(BIN)/python tests/cluster/controlplane/build.py
+
+.PHONY: cluster-test
+cluster-test: controlplane node_modules/installed ## Run the tests against a real control plane; ARGS as with test
+	@$(BIN)/pytest tests/cluster $(ARGS)
+
 .PHONY: check
 check: format-check lint layers data types ## Check format, lint, layers, data and types
 

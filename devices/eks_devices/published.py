@@ -26,7 +26,8 @@ class PcieRoot:
     efas: int
 
 
-def _published() -> dict[str, Any]:
+def published() -> dict[str, Any]:
+    """The data file as it is; its key `about` tells what the others hold."""
     data: dict[str, Any] = read_json("published_devices.json")
     return data
 
@@ -36,14 +37,14 @@ def gpu_model(name: str) -> str | None:
 
     Source: https://github.com/aws/karpenter-provider-aws (pkg/providers/drametadata)
     """
-    record = _published()["gpus"].get(name)
+    record = published()["gpus"].get(name)
     return str(record["model"]) if record else None
 
 
 @functools.cache
 def pcie_roots(name: str) -> tuple[PcieRoot, ...] | None:
     """The PCIe roots of a type that hold a GPU or an EFA; None when its GPUs are not known."""
-    data = _published()
+    data = published()
     if name not in data["gpus"]:
         return None
     gpus = _per_root(data["gpus"][name])
@@ -84,7 +85,7 @@ def mig_profiles(name: str) -> tuple[str, ...] | None:
 
     Source: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html
     """
-    data = _published()
+    data = published()
     if name in data["typesWithoutMig"]:
         return ()
     model = gpu_model(name)
@@ -98,7 +99,7 @@ def mig_placements(name: str, profile: str) -> int | None:
 
     Source: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html
     """
-    record = _published()["migProfiles"].get(gpu_model(name), {"profiles": {}})
+    record = published()["migProfiles"].get(gpu_model(name), {"profiles": {}})
     placements = record["profiles"].get(profile, {}).get("placements")
     return None if placements is None else len(placements)
 
@@ -109,19 +110,19 @@ def all_device_group_sizes() -> tuple[int, ...]:
 
     Source: https://github.com/aws-neuron/connected-device-maps-over-efa-for-neuron
     """
-    sizes = {size for mapping in _published()["neuronMaps"].values() for size in _sizes(mapping)}
+    sizes = {size for mapping in published()["neuronMaps"].values() for size in _sizes(mapping)}
     return tuple(sorted(sizes))
 
 
 def device_group_sizes(name: str) -> tuple[int, ...]:
     """The sizes of connected Neuron device groups that a type publishes; `()` when it has none."""
-    mapping = _map(name)
+    mapping = neuron_map(name)
     return () if mapping is None else _sizes(mapping)
 
 
 def efa_per_device_group(name: str, size: int) -> int | None:
     """How many EFAs a group of `size` Neuron devices has; None where no map or group exists."""
-    mapping = _map(name)
+    mapping = neuron_map(name)
     if mapping is None or size not in _sizes(mapping):
         return None
     return len(set(mapping["efas"][:size]))
@@ -134,7 +135,8 @@ def _sizes(mapping: dict[str, Any]) -> tuple[int, ...]:
     return (1, *sorted(sizes))
 
 
-def _map(name: str) -> dict[str, Any] | None:
-    data = _published()
+def neuron_map(name: str) -> dict[str, Any] | None:
+    """Which EFA and which groups each Neuron device of a type belongs to; None without a map."""
+    data = published()
     mapping: dict[str, Any] | None = data["neuronMaps"].get(data["neuronTypes"].get(name))
     return mapping

@@ -1,0 +1,182 @@
+"""The ResourceSlices that the DRA drivers publish for a node, as far as anybody told.
+
+What only a running node knows, such as the version of its driver, has the value that the
+documentation shows, so that an expression which reads it finds something of the right type.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .instance_types import AcceleratedInstanceType
+from .names import (
+    DRIVERS,
+    EFA_DRIVER,
+    GPU_DRIVER,
+    NEURON_DRIVER,
+    PCIE_ROOT_ATTRIBUTE,
+    device_group_attribute,
+)
+from .plans import DevicePlan, NodegroupPlan
+from .published import device_group_sizes, neuron_map, published
+from .vocabulary import DeviceType
+
+Json = dict[str, Any]
+
+_TORUS_SIDE = 4
+
+
+def resource_slice(group: NodegroupPlan, device: DevicePlan, *, node: str) -> Json:
+    """What the DRA driver of a device type publishes for one node of a group.
+
+    Devices of a type that nobody has told about have the attributes that their DeviceClass
+    reads, and no others. The one device that stands for a whole node of an UltraServer is left
+    out: how it is published is not documented.
+
+    Args:
+        group: The plan of the node's group.
+        device: One of its devices.
+        node: The name of the Node object.
+
+    Source: https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
+    """
+    driver = DRIVERS[device.device_type]
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceSlice",
+        "metadata": {"name": f"{node}-{driver}"},
+        "spec": {
+            "driver": driver,
+            "nodeName": node,
+            "pool": {"name": node, "generation": 1, "resourceSliceCount": 1},
+            "devices": _devices(device.device_type, group.instance_type, device.count),
+        },
+    }
+
+
+def _devices(device_type: DeviceType, name: str, count: int) -> list[Json]:
+    if device_type is DeviceType.NEURON:
+        return [_neuron(name, index, count) for index in range(count)]
+    if device_type is DeviceType.GPU:
+        return _gpus(name, count)
+    if device_type is DeviceType.EFA:
+        return _efas(name, count)
+    # Of the channels of a node, the driver offers the first.
+    return [_device(f"{kind}-0", {"type": kind, "id": 0}) for kind in ("daemon", "channel")]
+
+
+def _device(name: str, attributes: Json, **capacity: str) -> Json:
+    typed = {key: _typed(value) for key, value in attributes.items()}
+    found: Json = {"name": name, "attributes": typed}
+    if capacity:
+        found["capacity"] = {key: {"value": value} for key, value in capacity.items()}
+    return found
+
+
+def _typed(value: Any) -> Json:
+    """An attribute's value with its type; the data has them so already where JSON cannot tell."""
+    names = {bool: "bool", int: "int", str: "string"}
+    return {names[type(value)]: value} if type(value) in names else dict(value)
+
+
+def _version(text: str) -> Json:
+    return {"version": text}
+
+
+def _gpus(name: str, count: int) -> list[Json]:
+    data = published()
+    record = data["gpus"].get(name)
+    if record is None:
+        return [_device(f"gpu-{index}", {"type": "gpu"}) for index in range(count)]
+    model = data["gpuModels"][record["model"]]
+    alike = {
+        "type": "gpu",
+        "productName": record["model"],
+        "brand": model["brand"],
+        "architecture": model["architecture"],
+        "cudaComputeCapability": _version(model["cudaComputeCapability"]),
+        **data["atRunTime"][GPU_DRIVER],
+    }
+    memory = record.get("memory", model["memory"])
+    return [
+        _device(
+            f"gpu-{index}",
+            alike | {"uuid": f"GPU-{index}", PCIE_ROOT_ATTRIBUTE: root},
+            memory=memory,
+        )
+        for index, (root, *_) in enumerate(_one_by_one(record))
+    ]
+
+
+def _efas(name: str, count: int) -> list[Json]:
+    data = published()
+    alike = data["atRunTime"][EFA_DRIVER]
+    if addresses := _efa_addresses(name):
+        return [_mapped_efa(name, address, alike) for address in addresses[:count]]
+    record = data["efas"].get(name)
+    if record is None:
+        return [_device(f"efa-{index}", alike) for index in range(count)]
+    alike = alike | {
+        f"{EFA_DRIVER}/pciSubsystem": record["pciSubsystem"],
+        f"{EFA_DRIVER}/rdma": record["rdma"],
+    }
+    return [
+        _device(f"efa-{index}", alike | _place_of(*place))
+        for index, place in enumerate(_one_by_one(record)[:count])
+    ]
+
+
+def _one_by_one(record: Json) -> list[tuple[Any, ...]]:
+    """The place of each device: its PCIe root, and its NUMA node where that is published."""
+    return [(root, *numa) for root, devices, *numa in record["roots"] for _ in range(devices)]
+
+
+def _place_of(root: str, numa_node: int | None = None) -> Json:
+    numa = {} if numa_node is None else {f"{EFA_DRIVER}/numaNode": numa_node}
+    return {PCIE_ROOT_ATTRIBUTE: root, **numa}
+
+
+def _efa_addresses(name: str) -> list[str]:
+    """The PCI addresses of the EFAs beside Neuron devices; empty for other types."""
+    mapping = neuron_map(name)
+    return [] if mapping is None else list(dict.fromkeys(mapping["efas"]))
+
+
+def _mapped_efa(name: str, address: str, alike: Json) -> Json:
+    mapping = neuron_map(name) or {}
+    device = "pci-" + address.replace(":", "-").replace(".", "-")
+    groups = _groups(name, mapping["efas"].index(address))
+    return _device(device, alike | {f"{EFA_DRIVER}/pciAddress": address} | groups)
+
+
+def _groups(name: str, index: int) -> Json:
+    """The connected groups of a Neuron device, which are those of its EFA as well."""
+    mapping = neuron_map(name)
+    if mapping is None:
+        return {}
+    ids = {1: mapping["efas"]} | {
+        size: mapping[f"devicegroup{size}_id"] for size in device_group_sizes(name) if size > 1
+    }
+    return {device_group_attribute(size): found[index // size] for size, found in ids.items()}
+
+
+def _neuron(name: str, index: int, count: int) -> Json:
+    attributes: Json = {
+        "deviceId": index,
+        "instanceType": name,
+        "resourceType": "neuron_device",
+        **published()["atRunTime"][NEURON_DRIVER],
+    }
+    return _device(
+        f"neurondevice{index}",
+        attributes | _torus(name, index, count) | _groups(name, index),
+    )
+
+
+def _torus(name: str, index: int, count: int) -> Json:
+    instance = AcceleratedInstanceType.of(name)
+    if count == 1 or not instance.multi_node_training or instance.ultraserver_sizes:
+        return {}
+    row, column = divmod(index, _TORUS_SIDE)
+    place = {"topology_x": row, "topology_y": column, "topology4_id": row}
+    return place if count < 2 * _TORUS_SIDE else place | {"topology8_id": row // 2}

@@ -1,0 +1,87 @@
+"""Finds the binaries of a Kubernetes control plane: named by a variable, or built into a cache."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from .._outcome import OperationError
+
+VARIABLE: Final = "EKS_DEVICES_CONTROLPLANE"
+NAMES: Final = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
+_SECONDS_TO_ANSWER = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binaries:
+    """A folder that holds the four binaries, and what its kube-apiserver says of itself.
+
+    Attributes:
+        folder: Where the binaries are.
+        version: The version of kube-apiserver, such as `v1.34.9`.
+    """
+
+    folder: Path
+    version: str
+
+    def path(self, name: str) -> Path:
+        """The path of one binary."""
+        return self.folder / name
+
+
+def cache_folder(minor: str, environ: Mapping[str, str] = os.environ) -> Path:
+    """The folder, outside any checkout, that the binaries of a Kubernetes minor are built into."""
+    base = environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "eks-devices" / "controlplane" / minor
+
+
+def find_binaries(minor: str, environ: Mapping[str, str] = os.environ) -> Binaries:
+    """The binaries of a control plane of a Kubernetes minor such as `1.34`.
+
+    A folder that `EKS_DEVICES_CONTROLPLANE` names is the only one asked; without it, the cache.
+
+    Raises:
+        OperationError: A binary is missing, does not run here, or is of another minor.
+    """
+    named = environ.get(VARIABLE)
+    folder = Path(named).expanduser() if named else cache_folder(minor, environ)
+    if missing := [name for name in NAMES if not os.access(folder / name, os.X_OK)]:
+        raise OperationError(_missing(folder, missing, named))
+    version = _version(folder / "kube-apiserver")
+    if not version.startswith(f"v{minor}."):
+        raise OperationError(
+            f"{folder}: kube-apiserver is {version}; allowed: {minor}; "
+            f"fix: name a folder of that minor in {VARIABLE}, or unset it"
+        )
+    return Binaries(folder=folder.resolve(), version=version)
+
+
+def _missing(folder: Path, missing: list[str], named: str | None) -> str:
+    where = f"{VARIABLE} names {folder}, which" if named else f"{folder}"
+    fix = f"put them there, or unset {VARIABLE}" if named else f"build them, or set {VARIABLE}"
+    return (
+        f"there is no control plane to run: {where} lacks {', '.join(missing)} (as executable "
+        f"files); fix: {fix}"
+    )
+
+
+def _version(server: Path) -> str:
+    try:
+        answer = subprocess.run(  # noqa: S603  (the binary that is about to run anyway)
+            [server, "--version"],
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS_TO_ANSWER,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise OperationError(f"{server} does not run on this machine: {error}") from error
+    found = re.search(r"v\d+\.\d+\.\d+\S*", answer.stdout)
+    if found is None:
+        raise OperationError(f"{server} --version says {answer.stdout.strip()!r}, not a version")
+    return found.group()

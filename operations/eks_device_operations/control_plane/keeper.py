@@ -1,0 +1,50 @@
+"""Runs one process, and ends it when whoever asked for it is gone.
+
+Started as a script of its own. Its standard input is a pipe that nobody writes to: the system
+closes it however the other side ends, also by a signal that no program can catch.
+"""
+
+import ctypes
+import signal
+import subprocess
+import sys
+import threading
+
+GRACE_SECONDS = 10
+_SET_PARENT_DEATH_SIGNAL = 1
+
+
+def die_with_parent() -> None:
+    """Ask Linux to end this process with the keeper, should that be killed itself."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End a process: with a request first, which it has some seconds to follow."""
+    process.terminate()
+    try:
+        process.wait(GRACE_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+
+
+def keep(command: list[str]) -> int:
+    """Run a command until it ends or standard input does, and return its exit code."""
+    # Nothing else runs in this process yet, so the function before exec is safe.
+    process = subprocess.Popen(  # noqa: S603
+        command,
+        stdin=subprocess.DEVNULL,
+        preexec_fn=die_with_parent,  # noqa: PLW1509
+    )
+
+    def watch() -> None:
+        sys.stdin.buffer.read()
+        end(process)
+
+    threading.Thread(target=watch, daemon=True).start()
+    return process.wait()
+
+
+if __name__ == "__main__":
+    sys.exit(keep(sys.argv[1:]))

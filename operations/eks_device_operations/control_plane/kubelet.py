@@ -1,0 +1,166 @@
+"""A kubelet without a machine: it runs Pods in words, and gives their devices to its node.
+
+It acts as its node, and a DRA driver acts with the token of its Pod, so the API server judges both
+as it does in a real cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Final
+
+from eks_device_charts.manifests.managers import ManagerKey
+from eks_devices import Mechanism, NodegroupPlan
+from eks_devices.names import DRIVERS
+from eks_devices.resource_slices import resource_slice
+
+from .client import Api, ApiError, Object
+from .manager_pods import built_in_manager, manager_of, registered_resources, served_device
+
+_LEASE_SECONDS: Final = 40
+_NAMESPACE: Final = "kube-node-lease"
+_SLICES: Final = "/apis/resource.k8s.io/v1/resourceslices"
+_NOT_FOUND: Final = 404
+_THE_SYSTEM: Final = "the operating system"
+
+
+class Kubelet:
+    """The kubelet of one node.
+
+    Attributes:
+        name: The name of its node.
+        group: The plan of the node's group; None for a node that no plan knows.
+        faults: Where it writes what went wrong, in words.
+    """
+
+    def __init__(self, api: Api, name: str, group: NodegroupPlan | None, faults: list[str]) -> None:
+        self.name = name
+        self.group = group
+        self.faults = faults
+        self._administrator = api
+        self._api = api.as_user(f"system:node:{name}", "system:nodes")
+        # By the Pod's uid: a manager that is replaced has two Pods for a moment.
+        self._managers: dict[str, ManagerKey] = {}
+
+    @property
+    def managers(self) -> tuple[ManagerKey, ...]:
+        """The managers that run on the node, that of its operating system too."""
+        return tuple(sorted(self._managers.values()))
+
+    def register(self, node: Object) -> None:
+        """Join the cluster."""
+        self._api.create(node)
+        self._api.create(
+            {
+                "apiVersion": "coordination.k8s.io/v1",
+                "kind": "Lease",
+                "metadata": {"name": self.name, "namespace": _NAMESPACE},
+                "spec": {"holderIdentity": self.name, "leaseDurationSeconds": _LEASE_SECONDS}
+                | {"renewTime": _now()},
+            }
+        )
+        if self.group is not None and (built_in := built_in_manager(self.group)):
+            self._start(_THE_SYSTEM, built_in, None)
+
+    def beat(self) -> None:
+        """Say that the node lives."""
+        path = f"/apis/coordination.k8s.io/v1/namespaces/{_NAMESPACE}/leases/{self.name}"
+        self._api.merge(path, {"spec": {"renewTime": _now()}})
+
+    def heed(self, pod: Object, *, gone: bool = False) -> None:
+        """Do what a change of one of the node's Pods asks for."""
+        meta = pod["metadata"]
+        try:
+            if gone:
+                self._stop(meta["uid"])
+            elif "deletionTimestamp" in meta:
+                self._api.delete(pod, gracePeriodSeconds=0)
+            elif pod["status"]["phase"] == "Pending":
+                self._run(pod)
+        except ApiError as error:
+            # A Pod, or the node itself, may be gone by now.
+            if error.code != _NOT_FOUND:
+                self._report(f"Pod {meta['namespace']}/{meta['name']}: {error}")
+
+    def _run(self, pod: Object) -> None:
+        meta = pod["metadata"]
+        path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}/status"
+        self._api.merge(path, {"status": _running(pod)})
+        if (key := manager_of(pod)) is not None:
+            self._start(meta["uid"], key, pod)
+
+    def _start(self, uid: str, key: ManagerKey, pod: Object | None) -> None:
+        who = _words(key)
+        if others := [other for other in self.managers if other[0] is key[0]]:
+            self._report(f"{who} beside {', '.join(map(_words, others))}")
+        self._managers[uid] = key
+        device = served_device(self.group, key)
+        if self.group is None or device is None:
+            self._report(f"{who} has nothing to manage here")
+        elif key[1] is Mechanism.DEVICE_PLUGIN:
+            self._offer(registered_resources(self.group, key[0]))
+        elif pod is not None:
+            self._publish(resource_slice(self.group, device, node=self.name), pod)
+
+    def _stop(self, uid: str) -> None:
+        key = self._managers.pop(uid, None)
+        if key is None or self.group is None:
+            return
+        if key[1] is Mechanism.DEVICE_PLUGIN:
+            self._offer(dict.fromkeys(registered_resources(self.group, key[0]), 0))
+        else:
+            mine = f"spec.nodeName={self.name},spec.driver={DRIVERS[key[0]]}"
+            self._api.request("DELETE", _SLICES, query={"fieldSelector": mine})
+
+    def _publish(self, item: Object, pod: Object) -> None:
+        driver = self._administrator.with_token(self._token(pod))
+        node = self._administrator.request("GET", f"/api/v1/nodes/{self.name}")
+        owner = {"apiVersion": "v1", "kind": "Node", "name": self.name}
+        item["metadata"]["ownerReferences"] = [owner | {"uid": node["metadata"]["uid"]}]
+        driver.create(item)
+
+    def _token(self, pod: Object) -> str:
+        """A token as the kubelet puts it into the Pod: it names the Pod, and the Pod's node."""
+        meta, account = pod["metadata"], pod["spec"]["serviceAccountName"]
+        path = f"/api/v1/namespaces/{meta['namespace']}/serviceaccounts/{account}/token"
+        bound = {"apiVersion": "v1", "kind": "Pod", "name": meta["name"], "uid": meta["uid"]}
+        answer = self._administrator.request("POST", path, {"spec": {"boundObjectRef": bound}})
+        return str(answer["status"]["token"])
+
+    def _offer(self, resources: Mapping[str, int]) -> None:
+        amounts = {name: str(count) for name, count in resources.items()}
+        status = {"capacity": amounts, "allocatable": amounts}
+        self._api.merge(f"/api/v1/nodes/{self.name}/status", {"status": status})
+
+    def _report(self, what: str) -> None:
+        self.faults.append(f"node {self.name}: {what}")
+
+
+def _words(key: ManagerKey) -> str:
+    return f"a manager of {key[0]} by {key[1]}"
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _running(pod: Object) -> Object:
+    started = _now()
+    conditions = ("PodScheduled", "Initialized", "ContainersReady", "Ready")
+    return {
+        "phase": "Running",
+        "startTime": f"{started[:19]}Z",
+        "conditions": [{"type": one, "status": "True"} for one in conditions],
+        "containerStatuses": [
+            {
+                "name": container["name"],
+                "image": container["image"],
+                "imageID": "",
+                "ready": True,
+                "restartCount": 0,
+                "state": {"running": {"startedAt": f"{started[:19]}Z"}},
+            }
+            for container in pod["spec"]["containers"]
+        ],
+    }

@@ -1,0 +1,102 @@
+"""The kubelets of a cluster: they join, say that they live, and heed their Pods."""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+from typing import Final, Self
+
+import urllib3
+
+from eks_device_charts.manifests.managers import ManagerKey
+from eks_devices import NodegroupPlan
+
+from .client import Api, ApiError, Object
+from .kubelet import Kubelet
+
+_SECONDS_BETWEEN_BEATS: Final = 10
+_SECONDS_AFTER_A_FAULT: Final = 0.1
+_PODS: Final = "/api/v1/pods"
+
+
+class Kubelets:
+    """Kubelets that are at work while this is entered.
+
+    Attributes:
+        faults: What went wrong on nodes, in words: a driver that may not publish, or two managers
+            of one device type. A test that does not look here proves little.
+    """
+
+    def __init__(self, api: Api) -> None:
+        self.faults: list[str] = []
+        self._api = api
+        self._nodes: dict[str, Kubelet] = {}
+        self._ended = threading.Event()
+
+    def __enter__(self) -> Self:
+        """Begin to heed Pods."""
+        for work in (self._heed_pods, self._beat):
+            threading.Thread(target=work, daemon=True).start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the work; the nodes stay as they are."""
+        self._ended.set()
+
+    def join(self, node: Object, group: NodegroupPlan | None = None) -> None:
+        """Register a node; one of a planned group offers devices when their managers run."""
+        kubelet = Kubelet(self._api, node["metadata"]["name"], group, self.faults)
+        self._nodes[kubelet.name] = kubelet
+        kubelet.register(node)
+
+    def leave(self, name: str) -> None:
+        """Take a node out of the cluster, with the Pods on it."""
+        del self._nodes[name]
+        for pod in self._api.list("v1", "Pod", fieldSelector=f"spec.nodeName={name}"):
+            self._api.delete({"apiVersion": "v1", "kind": "Pod"} | pod, gracePeriodSeconds=0)
+        self._api.delete({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}})
+
+    def names(self) -> tuple[str, ...]:
+        """The nodes that joined and did not leave."""
+        return tuple(self._nodes)
+
+    def managers(self, name: str) -> tuple[ManagerKey, ...]:
+        """The managers that run on a node, that of its operating system too."""
+        return self._nodes[name].managers
+
+    def _beat(self) -> None:
+        while not self._ended.wait(_SECONDS_BETWEEN_BEATS):
+            for kubelet in list(self._nodes.values()):
+                try:
+                    kubelet.beat()
+                except (ApiError, urllib3.exceptions.HTTPError) as error:
+                    if not self._ended.is_set() and kubelet.name in self._nodes:
+                        self.faults.append(f"node {kubelet.name}: its lease: {error}")
+
+    def _heed_pods(self) -> None:
+        while not self._ended.is_set():
+            try:
+                self._heed_all()
+            except (ApiError, urllib3.exceptions.HTTPError):
+                # A watch may end at any time, and what it missed is in the next list.
+                self._ended.wait(_SECONDS_AFTER_A_FAULT)
+
+    def _heed_all(self) -> None:
+        answer = self._api.request("GET", _PODS)
+        for pod in answer["items"]:
+            self._heed(pod)
+        for event in self._api.watch(_PODS, answer["metadata"]["resourceVersion"]):
+            if event["type"] == "ERROR":
+                return
+            self._heed(event["object"], gone=event["type"] == "DELETED")
+
+    def _heed(self, pod: Object, *, gone: bool = False) -> None:
+        kubelet = self._nodes.get(pod["spec"].get("nodeName", ""))
+        if kubelet is not None:
+            item = {"apiVersion": "v1", "kind": "Pod"} | pod
+            kubelet.heed(item, gone=gone)

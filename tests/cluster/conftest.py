@@ -1,0 +1,189 @@
+"""A control plane for each file of tests, and what the tests do with it in words."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from eks_device_charts import ImageSource, device_manifests
+from eks_device_operations._outcome import OperationError
+from eks_device_operations.control_plane import (
+    Api,
+    Binaries,
+    ControlPlane,
+    Kubelets,
+    apply_all,
+    delete_all,
+    find_binaries,
+    group_node,
+    plain_node,
+    settle,
+)
+from eks_devices import (
+    Capacity,
+    ClusterPlan,
+    DeviceType,
+    Mechanism,
+    NodegroupPlan,
+    NodegroupSpec,
+    plan_cluster,
+)
+
+MINOR = "1.34"
+# The first patch whose kubelet keeps a DRA driver's registration.
+KUBELET = "v1.34.2"
+DRA, PLUGIN = Mechanism.DRA, Mechanism.DEVICE_PLUGIN
+GPU, NEURON, EFA = DeviceType.GPU, DeviceType.NEURON, DeviceType.EFA
+EVERY_MANAGER = {
+    NEURON: (DRA, PLUGIN),
+    GPU: (DRA, PLUGIN),
+    DeviceType.COMPUTE_DOMAIN: (DRA,),
+    EFA: (DRA, PLUGIN),
+}
+IMAGES = ImageSource(region="us-east-2")
+
+Item = dict[str, Any]
+TALLY = pytest.StashKey[Counter[str]]()
+
+
+@dataclass
+class World:
+    """A cluster with nothing in it yet, and what happens there."""
+
+    api: Api
+    kubelets: Kubelets
+    tally: Counter[str]
+    applied: list[Item] = field(default_factory=list)
+
+    def install(self, *items: Item) -> list[Item]:
+        """Apply objects, none of which the server warns of; what it made of them."""
+        before = len(self.api.warnings)
+        made = apply_all(self.api, items)
+        assert self.api.warnings[before:] == []
+        self.applied += items
+        self.tally["objects applied"] += len(items)
+        return made
+
+    def join(self, group: NodegroupPlan, count: int = 1, **changed: Any) -> list[str]:
+        """Let nodes of a group join; `changed` are labels and taints that somebody else adds."""
+        names = [f"{group.name.lower()}-{index}" for index in range(count)]
+        for name in names:
+            node = group_node(group, name, kubelet_version=KUBELET)
+            node["metadata"]["labels"] |= changed.get("labels", {})
+            node["spec"]["taints"] += changed.get("taints", [])
+            self.kubelets.join(node, group)
+        self.tally["nodes"] += count
+        return names
+
+    def join_other(self, name: str, **labels: str) -> str:
+        """Let a node join that no plan knows."""
+        node = plain_node(name, instance_type="m7i.2xlarge", kubelet_version=KUBELET, labels=labels)
+        self.kubelets.join(node)
+        self.tally["nodes"] += 1
+        return name
+
+    def settle(self) -> None:
+        """Wait until the DaemonSets have their Pods, and no node has anything to complain of."""
+        settle(self.api)
+        assert self.kubelets.faults == []
+
+    def clear(self) -> None:
+        """Take away every node and every object, and wait until all of it is gone."""
+        delete_all(self.api, self.applied)
+        for name in self.kubelets.names():
+            self.kubelets.leave(name)
+        self.applied.clear()
+
+
+@pytest.fixture(scope="session")
+def binaries() -> Binaries:
+    try:
+        return find_binaries(MINOR)
+    except OperationError as error:
+        pytest.exit(f"{error} (make controlplane does it)", returncode=2)
+
+
+@pytest.fixture(scope="module")
+def plane(
+    binaries: Binaries, tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
+) -> Iterator[ControlPlane]:
+    """A control plane of its own for each file of tests."""
+    tally = pytestconfig.stash[TALLY]
+    started = time.monotonic()
+    with ControlPlane(binaries, tmp_path_factory.mktemp("control-plane")) as plane:
+        tally["control planes"] += 1
+        tally["seconds to start, at most"] = max(
+            tally["seconds to start, at most"], round(time.monotonic() - started)
+        )
+        yield plane
+        tally["requests"] += plane.api.asked.total()
+
+
+@pytest.fixture(scope="module")
+def shared(plane: ControlPlane, pytestconfig: pytest.Config) -> Iterator[World]:
+    """One world for all tests of a file."""
+    with Kubelets(plane.api) as kubelets:
+        yield World(api=plane.api, kubelets=kubelets, tally=pytestconfig.stash[TALLY])
+
+
+@pytest.fixture
+def world(plane: ControlPlane, pytestconfig: pytest.Config) -> Iterator[World]:
+    """An empty world for one test, which has to leave nothing behind."""
+    with Kubelets(plane.api) as kubelets:
+        world = World(api=plane.api, kubelets=kubelets, tally=pytestconfig.stash[TALLY])
+        yield world
+        world.clear()
+
+
+@pytest.fixture(scope="session")
+def spec() -> Callable[..., NodegroupSpec]:
+    """A node group by its type; one of a block where it cannot be had otherwise."""
+
+    def make(name: str, instance_type: str, **options: Any) -> NodegroupSpec:
+        if instance_type.startswith("p6e"):
+            options = {"capacity": Capacity.block("cr-0123456789abcdef0")} | options
+        return NodegroupSpec(name=name, instance_type=instance_type, **{"max_size": 2} | options)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def planned() -> Callable[..., ClusterPlan]:
+    """The plan of node groups, and of what is kept besides."""
+
+    def plan(*groups: NodegroupSpec, keep: Any = None) -> ClusterPlan:
+        return plan_cluster(kubernetes_version=MINOR, nodegroups=groups, keep=keep or {})
+
+    return plan
+
+
+@pytest.fixture(scope="session")
+def manifests() -> Callable[[ClusterPlan], list[Item]]:
+    """The objects that install the managers of a plan."""
+    return lambda plan: device_manifests(plan, images=IMAGES)
+
+
+@pytest.fixture(scope="session")
+def every_manager(planned, manifests) -> list[Item]:
+    """The objects of every manager at once."""
+    return list(manifests(planned(keep=EVERY_MANAGER)))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[TALLY] = Counter()
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """What really ran, in numbers."""
+    tally = config.stash[TALLY]
+    if tally:
+        terminalreporter.section("control plane")
+        for name, count in sorted(tally.items()):
+            terminalreporter.write_line(f"{name}: {count}")

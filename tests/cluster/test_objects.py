@@ -1,0 +1,144 @@
+"""Every object that is emitted, as a real API server sees it."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+
+import pytest
+
+from eks_device_operations.control_plane import ApiError, wait_for
+from eks_devices import (
+    DeviceType,
+    GpuSharing,
+    Mechanism,
+)
+
+DRA, PLUGIN = Mechanism.DRA, Mechanism.DEVICE_PLUGIN
+GPU, NEURON, EFA = DeviceType.GPU, DeviceType.NEURON, DeviceType.EFA
+DOMAIN = DeviceType.COMPUTE_DOMAIN
+KEPT = {
+    "neuron-dra": {NEURON: (DRA,)},
+    "neuron-plugin": {NEURON: (PLUGIN,)},
+    "gpu-dra": {GPU: (DRA,)},
+    "gpu-plugin": {GPU: (PLUGIN,)},
+    "compute-domain": {DOMAIN: (DRA,)},
+    "efa-dra": {EFA: (DRA,)},
+    "efa-plugin": {EFA: (PLUGIN,)},
+    "everything": {NEURON: (DRA, PLUGIN), GPU: (DRA, PLUGIN), DOMAIN: (DRA,), EFA: (DRA, PLUGIN)},
+}
+GROUPS = {
+    "gpu-plugin": [("sliced", PLUGIN, None), ("scoped", PLUGIN, "lab")],
+    "gpu-dra": [("sliced", DRA, None), ("scoped", DRA, "lab")],
+}
+
+
+@pytest.fixture(params=KEPT)
+def emitted(request, planned, manifests, spec):
+    """The objects of one feature set, with settings and scopes where the manager has any."""
+    sharing = GpuSharing.time_slicing(replicas=4)
+    groups = [
+        spec(name, "g6e.xlarge", mechanism=mechanism, scope=scope, gpu_sharing=sharing)
+        for name, mechanism, scope in GROUPS.get(request.param, ())
+    ]
+    return manifests(planned(*groups, keep=KEPT[request.param]))
+
+
+def lost(sent, kept, path=""):
+    """What of a sent value the server did not keep as it was."""
+    if isinstance(sent, dict):
+        if not isinstance(kept, dict):
+            return [path]
+        return [
+            found
+            for key, value in sent.items()
+            for found in lost(value, kept.get(key), f"{path}.{key}")
+        ]
+    if isinstance(sent, list):
+        if not isinstance(kept, list) or len(sent) != len(kept):
+            return [path]
+        return [
+            found
+            for index, (one, other) in enumerate(zip(sent, kept, strict=True))
+            for found in lost(one, other, f"{path}[{index}]")
+        ]
+    return [] if sent == kept else [f"{path}: {sent!r} became {kept!r}"]
+
+
+def test_it_is_taken_whole_and_once_and_goes_without_a_trace(world, emitted):
+    before = steady(world.api)
+
+    made = world.install(*emitted)
+    for sent, kept in zip(emitted, made, strict=True):
+        assert lost(sent, kept) == [], sent["metadata"]["name"]
+
+    again = [world.api.apply(item) for item in emitted]
+    assert generations(again) == generations(made)
+
+    world.clear()
+    wait_for(lambda: inventory(world.api) == before, "the cluster is as it was")
+
+
+def generations(items):
+    """How often each object was changed, of those that count it."""
+    return [one["metadata"].get("generation") for one in items]
+
+
+def steady(api):
+    """The inventory when a young cluster has written what it writes for itself."""
+    found = inventory(api)
+    while True:
+        time.sleep(1)
+        again = inventory(api)
+        if again == found:
+            return found
+        found = again
+
+
+def inventory(api):
+    """Every object by kind, namespace and name, but for what the cluster writes for itself."""
+    found = set()
+    groups = api.request("GET", "/apis")["groups"]
+    versions = ["v1", *(one["preferredVersion"]["groupVersion"] for one in groups)]
+    for version in versions:
+        base = f"/apis/{version}" if "/" in version else f"/api/{version}"
+        for resource in api.request("GET", base)["resources"]:
+            if "/" in resource["name"] or "list" not in resource["verbs"]:
+                continue
+            if resource["kind"] in ("Event", "Lease", "ControllerRevision"):
+                continue
+            for item in api.request("GET", f"{base}/{resource['name']}")["items"]:
+                meta = item["metadata"]
+                found.add((resource["kind"], meta.get("namespace"), meta["name"]))
+    return found
+
+
+def test_a_misspelt_field_would_be_refused(world, every_manager):
+    """So that the tests above can fail: the server looks at every field."""
+    item = next(one for one in every_manager if one["kind"] == "DaemonSet")
+    pod = item["spec"]["template"]["spec"]
+    changed = item | {
+        "spec": item["spec"]
+        | {"template": item["spec"]["template"] | {"spec": pod | {"priorityclassname": "x"}}}
+    }
+
+    with pytest.raises(ApiError, match="priorityclassname"):
+        world.api.apply(changed, dryRun="All")
+
+
+def test_expressions_of_policies_have_no_type_warnings(shared, every_manager):
+    shared.install(*every_manager)
+    policies = [one for one in every_manager if one["kind"] == "ValidatingAdmissionPolicy"]
+
+    assert policies
+    for policy in policies:
+        status = wait_for(
+            partial(checked, shared.api, policy), f"{policy['metadata']['name']} checked"
+        )
+        assert status.get("typeChecking", {}) == {}
+
+
+def checked(api, policy):
+    policy = api.get(policy)
+    status = policy.get("status", {})
+    return status if status.get("observedGeneration") == policy["metadata"]["generation"] else None
