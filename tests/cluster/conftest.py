@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,16 +51,18 @@ IMAGES = ImageSource(region="us-east-2")
 
 Item = dict[str, Any]
 TALLY = pytest.StashKey[Counter[str]]()
+LOGS = pytest.StashKey[list[Path]]()
 
 
 @dataclass
 class World:
     """A cluster with nothing in it yet, and what happens there."""
 
-    api: Api
-    kubelets: Kubelets
+    plane: ControlPlane = field(repr=False)
+    api: Api = field(repr=False)
+    kubelets: Kubelets = field(repr=False)
     tally: Counter[str]
-    applied: list[Item] = field(default_factory=list)
+    applied: list[Item] = field(default_factory=list, repr=False)
 
     def install(self, *items: Item) -> list[Item]:
         """Apply objects, none of which the server warns of; what it made of them."""
@@ -92,12 +96,25 @@ class World:
         settle(self.api)
         assert self.kubelets.faults == []
 
+    def managers(self) -> dict[str, list[str]]:
+        """The managers of each node, such as `gpu/dra`, once the cluster has made up its mind."""
+        self.settle()
+        return {
+            name: ["/".join(key) for key in self.kubelets.managers(name)]
+            for name in self.kubelets.names()
+        }
+
+    def remove(self, *items: Item) -> None:
+        """Take objects away, all of them unless some are named, and wait until they are gone."""
+        going = list(items) or self.applied
+        delete_all(self.api, going)
+        self.applied = [item for item in self.applied if item not in going]
+
     def clear(self) -> None:
         """Take away every node and every object, and wait until all of it is gone."""
-        delete_all(self.api, self.applied)
+        self.remove()
         for name in self.kubelets.names():
             self.kubelets.leave(name)
-        self.applied.clear()
 
 
 @pytest.fixture(scope="session")
@@ -105,39 +122,45 @@ def binaries() -> Binaries:
     try:
         return find_binaries(MINOR)
     except OperationError as error:
-        pytest.exit(f"{error} (make controlplane does it)", returncode=2)
+        pytest.exit(f"{error} (make controlplane builds them)", returncode=2)
 
 
-@pytest.fixture(scope="module")
-def plane(
+@pytest.fixture(scope="session")
+def start(
     binaries: Binaries, tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
-) -> Iterator[ControlPlane]:
-    """A control plane of its own for each file of tests."""
+) -> Callable[[], AbstractContextManager[World]]:
+    """Starts a control plane with nothing in it; its logs stay in pytest's folder."""
     tally = pytestconfig.stash[TALLY]
-    started = time.monotonic()
-    with ControlPlane(binaries, tmp_path_factory.mktemp("control-plane")) as plane:
-        tally["control planes"] += 1
-        tally["seconds to start, at most"] = max(
-            tally["seconds to start, at most"], round(time.monotonic() - started)
-        )
-        yield plane
-        tally["requests"] += plane.api.asked.total()
+
+    @contextmanager
+    def started() -> Iterator[World]:
+        before = time.monotonic()
+        folder = tmp_path_factory.mktemp("control-plane")
+        pytestconfig.stash[LOGS].append(folder)
+        with ControlPlane(binaries, folder) as plane:
+            seconds = round(time.monotonic() - before)
+            tally["seconds to start, at most"] = max(tally["seconds to start, at most"], seconds)
+            tally[f"control planes of {plane.version}"] += 1
+            api = plane.api
+            with Kubelets(api) as kubelets:
+                yield World(plane=plane, api=api, kubelets=kubelets, tally=tally)
+            tally["requests"] += api.asked.total()
+
+    return started
 
 
 @pytest.fixture(scope="module")
-def shared(plane: ControlPlane, pytestconfig: pytest.Config) -> Iterator[World]:
+def shared(start) -> Iterator[World]:
     """One world for all tests of a file."""
-    with Kubelets(plane.api) as kubelets:
-        yield World(api=plane.api, kubelets=kubelets, tally=pytestconfig.stash[TALLY])
+    with start() as world:
+        yield world
 
 
 @pytest.fixture
-def world(plane: ControlPlane, pytestconfig: pytest.Config) -> Iterator[World]:
-    """An empty world for one test, which has to leave nothing behind."""
-    with Kubelets(plane.api) as kubelets:
-        world = World(api=plane.api, kubelets=kubelets, tally=pytestconfig.stash[TALLY])
+def world(start) -> Iterator[World]:
+    """A world for one test; a new control plane is there sooner than a namespace is gone."""
+    with start() as world:
         yield world
-        world.clear()
 
 
 @pytest.fixture(scope="session")
@@ -176,6 +199,7 @@ def every_manager(planned, manifests) -> list[Item]:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[TALLY] = Counter()
+    config.stash[LOGS] = []
 
 
 def pytest_terminal_summary(
@@ -187,3 +211,5 @@ def pytest_terminal_summary(
         terminalreporter.section("control plane")
         for name, count in sorted(tally.items()):
             terminalreporter.write_line(f"{name}: {count}")
+    if config.stash[LOGS] and {"failed", "error"} & terminalreporter.stats.keys():
+        terminalreporter.write_line(f"logs: {config.stash[LOGS][0].parent}/control-plane*")

@@ -65,18 +65,18 @@ def lost(sent, kept, path=""):
     return [] if sent == kept else [f"{path}: {sent!r} became {kept!r}"]
 
 
-def test_it_is_taken_whole_and_once_and_goes_without_a_trace(world, emitted):
-    before = steady(world.api)
+def test_it_is_taken_whole_and_once_and_goes_without_a_trace(shared, emitted):
+    before = steady(shared.api)
 
-    made = world.install(*emitted)
+    made = shared.install(*emitted)
     for sent, kept in zip(emitted, made, strict=True):
         assert lost(sent, kept) == [], sent["metadata"]["name"]
 
-    again = [world.api.apply(item) for item in emitted]
+    again = [shared.api.apply(item) for item in emitted]
     assert generations(again) == generations(made)
 
-    world.clear()
-    wait_for(lambda: inventory(world.api) == before, "the cluster is as it was")
+    shared.clear()
+    wait_for(lambda: inventory(shared.api) == before, "the cluster is as it was")
 
 
 def generations(items):
@@ -113,7 +113,7 @@ def inventory(api):
     return found
 
 
-def test_a_misspelt_field_would_be_refused(world, every_manager):
+def test_a_misspelt_field_would_be_refused(shared, every_manager):
     """So that the tests above can fail: the server looks at every field."""
     item = next(one for one in every_manager if one["kind"] == "DaemonSet")
     pod = item["spec"]["template"]["spec"]
@@ -123,7 +123,7 @@ def test_a_misspelt_field_would_be_refused(world, every_manager):
     }
 
     with pytest.raises(ApiError, match="priorityclassname"):
-        world.api.apply(changed, dryRun="All")
+        shared.api.apply(changed, dryRun="All")
 
 
 def test_expressions_of_policies_have_no_type_warnings(shared, every_manager):

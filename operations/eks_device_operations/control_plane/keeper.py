@@ -5,12 +5,12 @@ closes it however the other side ends, also by a signal that no program can catc
 """
 
 import ctypes
+import os
 import signal
 import subprocess
 import sys
 import threading
 
-GRACE_SECONDS = 10
 _SET_PARENT_DEATH_SIGNAL = 1
 
 
@@ -18,15 +18,6 @@ def die_with_parent() -> None:
     """Ask Linux to end this process with the keeper, should that be killed itself."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
-
-
-def end(process: subprocess.Popen[bytes]) -> None:
-    """End a process: with a request first, which it has some seconds to follow."""
-    process.terminate()
-    try:
-        process.wait(GRACE_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
 
 
 def keep(command: list[str]) -> int:
@@ -39,8 +30,10 @@ def keep(command: list[str]) -> int:
     )
 
     def watch() -> None:
-        sys.stdin.buffer.read()
-        end(process)
+        # Not through sys.stdin, whose lock would be held while the interpreter ends.
+        os.read(0, 1)
+        # Not asked first: what it knows is for the run only, and it would wait for its clients.
+        process.kill()
 
     threading.Thread(target=watch, daemon=True).start()
     return process.wait()

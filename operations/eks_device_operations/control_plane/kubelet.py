@@ -51,22 +51,30 @@ class Kubelet:
     def register(self, node: Object) -> None:
         """Join the cluster."""
         self._api.create(node)
-        self._api.create(
-            {
-                "apiVersion": "coordination.k8s.io/v1",
-                "kind": "Lease",
-                "metadata": {"name": self.name, "namespace": _NAMESPACE},
-                "spec": {"holderIdentity": self.name, "leaseDurationSeconds": _LEASE_SECONDS}
-                | {"renewTime": _now()},
-            }
-        )
+        spec = {"holderIdentity": self.name, "leaseDurationSeconds": _LEASE_SECONDS}
+        self._api.create(self._lease | {"spec": spec | {"renewTime": _now()}})
         if self.group is not None and (built_in := built_in_manager(self.group)):
             self._start(_THE_SYSTEM, built_in, None)
 
     def beat(self) -> None:
         """Say that the node lives."""
-        path = f"/apis/coordination.k8s.io/v1/namespaces/{_NAMESPACE}/leases/{self.name}"
-        self._api.merge(path, {"spec": {"renewTime": _now()}})
+        self._api.merge(self._api.path(self._lease), {"spec": {"renewTime": _now()}})
+
+    def withdraw(self) -> None:
+        """Leave the cluster with every Pod of the node, as when its instance is terminated."""
+        api, of_node = self._administrator, f"spec.nodeName={self.name}"
+        # The node goes first: while it is there, its DaemonSets make new Pods for it.
+        api.delete({"apiVersion": "v1", "kind": "Node", "metadata": {"name": self.name}})
+        for pod in api.list("v1", "Pod", fieldSelector=of_node):
+            api.delete({"apiVersion": "v1", "kind": "Pod"} | pod, gracePeriodSeconds=0)
+        for item in api.list("resource.k8s.io/v1", "ResourceSlice", fieldSelector=of_node):
+            api.delete({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice"} | item)
+        api.delete(self._lease)
+
+    @property
+    def _lease(self) -> Object:
+        meta = {"name": self.name, "namespace": _NAMESPACE}
+        return {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": meta}
 
     def heed(self, pod: Object, *, gone: bool = False) -> None:
         """Do what a change of one of the node's Pods asks for."""

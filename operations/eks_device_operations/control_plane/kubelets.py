@@ -56,10 +56,7 @@ class Kubelets:
 
     def leave(self, name: str) -> None:
         """Take a node out of the cluster, with the Pods on it."""
-        del self._nodes[name]
-        for pod in self._api.list("v1", "Pod", fieldSelector=f"spec.nodeName={name}"):
-            self._api.delete({"apiVersion": "v1", "kind": "Pod"} | pod, gracePeriodSeconds=0)
-        self._api.delete({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}})
+        self._nodes.pop(name).withdraw()
 
     def names(self) -> tuple[str, ...]:
         """The nodes that joined and did not leave."""

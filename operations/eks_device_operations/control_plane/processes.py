@@ -13,7 +13,7 @@ from typing import Final
 from .._outcome import OperationError
 from . import keeper
 
-_SECONDS_TO_END: Final = keeper.GRACE_SECONDS + 5
+_SECONDS_TO_END: Final = 10
 _SECONDS_BETWEEN_LOOKS: Final = 0.05
 _LAST_LINES: Final = 12
 

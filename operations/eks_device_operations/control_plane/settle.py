@@ -11,6 +11,7 @@ from .client import Api, ApiError, Object
 
 _SECONDS: Final = 30
 _SECONDS_BETWEEN_LOOKS: Final = 0.1
+_QUIET_SECONDS: Final = 1.0
 _NOT_FOUND: Final = 404
 
 
@@ -47,20 +48,25 @@ def delete_all(api: Api, items: Sequence[Object]) -> None:
 
 
 def settle(api: Api, *, seconds: float = _SECONDS) -> None:
-    """Wait until every DaemonSet has its Pods where it wants them, all of its newest text.
+    """Wait until every DaemonSet has its Pods where it wants them, and keeps them for a moment.
+
+    The moment is there because a controller takes some to see a node that just joined; until then
+    it is content with what it has.
 
     Raises:
         TimeoutError: Some have not; with their names.
     """
-
-    def waiting() -> str:
+    deadline = time.monotonic() + seconds
+    quiet_since, last = time.monotonic(), ""
+    while time.monotonic() < quiet_since + _QUIET_SECONDS:
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
         sets = api.list("apps/v1", "DaemonSet")
-        return ", ".join(one["metadata"]["name"] for one in sets if not _has_its_pods(one))
-
-    try:
-        wait_for(lambda: not waiting(), "Pods of DaemonSets", seconds=seconds)
-    except TimeoutError as error:
-        raise TimeoutError(f"{error} {waiting()}") from error
+        waiting = [one["metadata"]["name"] for one in sets if not _has_its_pods(one)]
+        if waiting and time.monotonic() > deadline:
+            raise TimeoutError(f"after {seconds:.0f} s, without their Pods: {', '.join(waiting)}")
+        now = repr([(one["metadata"]["uid"], one["status"]) for one in sets])
+        if waiting or now != last:
+            quiet_since, last = time.monotonic(), now
 
 
 def _has_its_pods(item: Object) -> bool:

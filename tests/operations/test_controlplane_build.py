@@ -1,0 +1,117 @@
+"""When the control plane of the cluster tests is built, and what is said where it cannot be."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BUILD = Path(__file__).parents[1] / "cluster" / "controlplane" / "build.py"
+NAMES = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
+# Stands for Go: it says what it was asked, and makes what a build would make.
+GO = """#!/bin/sh
+echo "$1" >>"$ASKED"
+case "$1 $2" in
+"list -m") echo v1.34.99 ;;
+"list -deps") printf 'a\\nb\\nc\\nd\\n' ;;
+"build -v")
+  [ -e "$BROKEN" ] && { echo '# a/b' >&2; echo 'a/b.go:1: undefined: x' >&2; exit 1; }
+  for out; do case "$previous" in -o) made=$out ;; esac; previous=$out; done
+  printf 'a\\nb\\nc\\nd\\n' >&2
+  for name in server kube-apiserver kube-controller-manager kube-scheduler; do
+    echo new >"$made$name"; chmod +x "$made$name"
+  done ;;
+esac
+"""
+
+
+@pytest.fixture
+def build(tmp_path):
+    """Runs the build with a Go that only pretends, and with caches of its own."""
+    path = tmp_path / "path"
+    path.mkdir()
+    go = path / "go"
+    go.write_text(GO, encoding="utf-8")
+    go.chmod(go.stat().st_mode | stat.S_IXUSR)
+
+    def run(*, go=True, **environ):
+        found = os.pathsep.join([str(path), "/usr/bin", "/bin"]) if go else str(tmp_path / "none")
+        environment = {
+            "PATH": found,
+            "HOME": str(tmp_path),
+            "XDG_CACHE_HOME": str(tmp_path / "cache"),
+            "ASKED": str(tmp_path / "asked"),
+            "BROKEN": str(tmp_path / "broken"),
+        }
+        return subprocess.run(
+            [sys.executable, str(BUILD)],
+            env=environment | environ,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
+
+
+def folder(tmp_path):
+    return tmp_path / "cache" / "eks-devices" / "controlplane" / "1.34"
+
+
+def test_it_builds_once_into_the_cache(build, tmp_path):
+    first = build()
+
+    assert first.returncode == 0, first.stderr
+    assert "Kubernetes v1.34.99" in first.stdout
+    assert "4 of 4 packages" in first.stdout
+    assert {file.name for file in folder(tmp_path).iterdir()} == {*NAMES, "built-from"}
+    asked = (tmp_path / "asked").read_text(encoding="utf-8")
+
+    second = build()
+
+    assert (second.returncode, second.stdout) == (0, "")
+    assert (tmp_path / "asked").read_text(encoding="utf-8") == asked
+    assert [one.name for one in folder(tmp_path).parent.iterdir()] == ["1.34"]
+
+
+def test_what_was_built_from_something_else_is_built_anew(build, tmp_path):
+    build()
+    (folder(tmp_path) / "built-from").write_text("something else", encoding="utf-8")
+    (folder(tmp_path) / "etcd").write_text("old", encoding="utf-8")
+
+    assert build().returncode == 0
+
+    assert (folder(tmp_path) / "etcd").read_text(encoding="utf-8") == "new\n"
+
+
+def test_a_build_that_fails_shows_why_and_leaves_what_was_there(build, tmp_path):
+    build()
+    (folder(tmp_path) / "built-from").write_text("older", encoding="utf-8")
+    (tmp_path / "broken").touch()
+
+    done = build()
+
+    assert done.returncode == 2
+    assert "undefined: x" in done.stderr
+    assert (folder(tmp_path) / "built-from").read_text(encoding="utf-8") == "older"
+    assert [one.name for one in folder(tmp_path).parent.iterdir()] == ["1.34"]
+
+
+def test_without_go_it_says_what_to_do(build):
+    done = build(go=False)
+
+    assert done.returncode == 2
+    assert "There is no Go on this machine" in done.stderr
+    assert "EKS_DEVICES_CONTROLPLANE" in done.stderr
+
+
+def test_a_named_folder_is_left_alone(build, tmp_path):
+    done = build(EKS_DEVICES_CONTROLPLANE=str(tmp_path))
+
+    assert done.returncode == 0
+    assert "nothing is built" in done.stdout
+    assert not (tmp_path / "cache").exists()
