@@ -94,9 +94,10 @@ class Kubelet:
     def _run(self, pod: Object) -> None:
         meta = pod["metadata"]
         path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}/status"
-        self._api.merge(path, {"status": _running(pod)})
+        # A manager is ready when its node has the devices, as one with a probe is.
         if (key := manager_of(pod)) is not None:
             self._start(meta["uid"], key, pod)
+        self._api.merge(path, {"status": _running(pod)})
 
     def _start(self, uid: str, key: ManagerKey, pod: Object | None) -> None:
         who = _words(key)
