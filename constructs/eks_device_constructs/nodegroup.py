@@ -119,6 +119,9 @@ class AcceleratedNodegroup(Construct):
     ) -> ResourceClaimTemplate:
         """Add a template from which Pods on the group's nodes get claims of their own.
 
+        Kubernetes lets no template change: one that changed needs another name, or its deployment
+        fails and is rolled back.
+
         Args:
             name: Name of the template, which Pods name.
             namespace: The namespace of the template and its Pods.

@@ -321,7 +321,8 @@ def test_no_data_file_has_a_digest_or_a_moving_tag():
 
 def test_limits_are_numbers():
     assert LIMITS.keys() == {
-        "max_pods", "taints", "keys", "labels", "names", "sizes", "disk", "vpc_cni"
+        "max_pods", "taints", "keys", "labels", "names", "sizes", "disk", "vpc_cni",
+        "search",
     }  # fmt: skip
     assert (LIMITS["disk"]["smallest"], LIMITS["disk"]["largest"]) == (20, 16384)
     assert LIMITS["vpc_cni"]["efa_only"] == "1.18.5"
@@ -329,6 +330,7 @@ def test_limits_are_numbers():
     assert (LIMITS["taints"]["most"], LIMITS["sizes"]["most"]) == (50, 2_147_483_647)
     assert (LIMITS["keys"]["longest"], LIMITS["keys"]["longest_value"]) == (63, 63)
     assert LIMITS["names"]["longest"] == 63
+    assert LIMITS["search"]["quick"] == 9
     assert all(prefix.endswith("/") for prefix in LIMITS["labels"]["reserved"])
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from ..findings import EksDevicesError, Finding, fault, raise_faults, warning
-from ..names import EFA_CLASS
+from .._data import read_toml
+from ..findings import EksDevicesError, Finding, fault, info, raise_faults, warning
+from ..names import EFA_CLASS, NODEGROUP_LABEL
 from ..plans import DevicePlan, NodegroupPlan
 from ..vocabulary import DeviceType, Mechanism
 from .compute_domain import ComputeDomain
@@ -40,18 +41,45 @@ def claim_manifest(claim: Claim, plan: NodegroupPlan) -> dict[str, Any]:
 
 
 def claim_findings(claim: Claim, plan: NodegroupPlan) -> list[Finding]:
-    """What is worth knowing of a claim on a group, beside its faults."""
-    if not isinstance(claim, ComputeDomain) or claim.nodes <= plan.max_size:
-        return []
-    return [
-        warning(
+    """What is worth knowing of a claim on a group, beside its faults.
+
+    Raises:
+        EksDevicesError: The faults of `claim_manifest`.
+    """
+    if isinstance(claim, ComputeDomain):
+        return list(_domain_findings(claim, plan))
+    return list(_search_findings(claim.path, claim_manifest(claim, plan)))
+
+
+def _domain_findings(domain: ComputeDomain, plan: NodegroupPlan) -> Iterator[Finding]:
+    if domain.nodes > plan.max_size:
+        yield warning(
             "DomainLargerThanNodegroup",
-            f"{claim.path}.nodes",
-            f"the domain waits for {claim.nodes} nodes, and group {plan.name} has at most "
+            f"{domain.path}.nodes",
+            f"the domain waits for {domain.nodes} nodes, and group {plan.name} has at most "
             f"{plan.max_size}",
             fix="ask for fewer nodes, raise max_size, or see that other groups hold the rest",
         )
-    ]
+
+
+def _search_findings(path: str, manifest: dict[str, Any]) -> Iterator[Finding]:
+    limit = read_toml("limits.toml")["search"]
+    devices = sum(one["exactly"]["count"] for one in _requests(manifest))
+    if devices > limit["quick"]:
+        yield info(
+            "LongSearch",
+            f"{path}.requests",
+            f"the claim asks for {devices} devices: {limit['message']}",
+            fix="give Pods that take so many a group of their own and select it by "
+            f"{NODEGROUP_LABEL}, and let a Pod name its claims for fewer devices first",
+            source=limit["source"],
+        )
+
+
+def _requests(manifest: dict[str, Any]) -> list[dict[str, Any]]:
+    spec = manifest["spec"]
+    found: list[dict[str, Any]] = spec.get("spec", spec).get("devices", {}).get("requests", [])
+    return found
 
 
 def _device(plan: NodegroupPlan, device_type: DeviceType) -> DevicePlan | None:
@@ -105,9 +133,11 @@ def _filled(request: DeviceRequest, efas: int) -> DeviceRequest:
 
 
 def _efa_faults(path: str, manifest: dict[str, Any], plan: NodegroupPlan) -> Iterator[Finding]:
-    spec = manifest["spec"]
-    requests = spec.get("spec", spec).get("devices", {}).get("requests", [])
-    efas = [one["exactly"] for one in requests if one["exactly"]["deviceClassName"] == EFA_CLASS]
+    efas = [
+        one["exactly"]
+        for one in _requests(manifest)
+        if one["exactly"]["deviceClassName"] == EFA_CLASS
+    ]
     asked = sum(one["count"] for one in efas)
     device = _device(plan, DeviceType.EFA)
     have = device.count if device else 0
