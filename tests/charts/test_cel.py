@@ -1,4 +1,4 @@
-"""Every CEL text compiles to a truth value, and picks the devices and requests that it should.
+"""CEL of classes, filters and CRDs compiles to a truth value, and picks what it should.
 
 The engine is Google's, by the extra `check`. Kubernetes gives an empty map for an attribute domain
 that a device lacks, so the domains of a text are filled in here.
@@ -8,17 +8,12 @@ import re
 
 import pytest
 from cel_expr_python import cel  # type: ignore[import-untyped]
-from cel_expr_python.ext import ext_optional  # type: ignore[import-untyped]
 
 from eks_devices import AcceleratedInstanceType
 from eks_devices.published import gpu_model, mig_profiles, pcie_roots
 
 MAP = cel.Type.Map(cel.Type.STRING, cel.Type.DYN)
 DEVICES = cel.NewEnv(variables={"device": MAP})
-ADMISSION = cel.NewEnv(
-    variables=dict.fromkeys(("object", "oldObject", "request", "variables"), cel.Type.DYN),
-    extensions=[ext_optional.ExtOptional()],
-)
 RULES = cel.NewEnv(variables={"self": cel.Type.DYN, "oldSelf": cel.Type.DYN})
 FILTERS = cel.NewEnv(variables={"attributes": MAP})
 EFA = "Elastic Fabric Adapter (EFA)"
@@ -141,126 +136,6 @@ def test_the_efa_driver_publishes_no_other_interface(find):
     assert not keeps(pciDevice="Elastic Network Adapter (ENA)")
     assert not keeps(ifName="veth0")
     assert not keeps()
-
-
-# Slices of every node, of a selection, and of none in particular.
-WIDE: list[dict[str, object]] = [{"allNodes": True}, {"nodeSelector": {}}, {"nodeName": ""}]
-POLICIES = {
-    "aws-dranet": ("kube-system", "aws-dranet", "dra.net"),
-    "dra-driver-nvidia-gpu-compute-domain-plugin": (
-        "nvidia",
-        "dra-driver-nvidia-gpu-compute-domain-plugin",
-        "compute-domain.nvidia.com",
-    ),
-    "dra-driver-nvidia-gpu-kubelet-plugin": (
-        "nvidia",
-        "dra-driver-nvidia-gpu-kubelet-plugin",
-        "gpu.nvidia.com",
-    ),
-    "neuron-dra-driver": ("neuron-dra-driver", "neuron-dra-driver-sa", "neuron.aws.com"),
-}
-
-
-def judge(policy, request, **objects):
-    """Whether a policy lets a request pass: None where it does not apply."""
-    spec = policy["spec"]
-    data = {"request": request, "object": None, "oldObject": None, **objects}
-    variables: dict[str, object] = {}
-    matches = [
-        answer(ADMISSION, one["expression"], variables=variables, **data)
-        for one in spec["matchConditions"]
-    ]
-    if not all(matches):
-        return None
-    for one in spec["variables"]:
-        value = ADMISSION.compile(one["expression"]).eval(data={"variables": variables, **data})
-        assert value.type() != cel.Type.ERROR, value.plain_value()
-        variables[one["name"]] = value.plain_value()
-    return all(
-        answer(ADMISSION, one["expression"], variables=variables, **data)
-        for one in spec["validations"]
-    )
-
-
-def request(user, operation="CREATE", nodes=("node-a",)):
-    extra = {} if nodes is None else {"authentication.kubernetes.io/node-name": list(nodes)}
-    return {"operation": operation, "userInfo": {"username": user, "extra": extra}}
-
-
-@pytest.mark.parametrize("driver", POLICIES)
-def test_a_driver_touches_slices_of_its_own_node_and_name_only(find, driver):
-    policy = find("ValidatingAdmissionPolicy", "every-manager", name=f"resourceslices-{driver}")
-    space, account, name = POLICIES[driver]
-    user = f"system:serviceaccount:{space}:{account}"
-    own = {"spec": {"driver": name, "nodeName": "node-a"}}
-    other = {"spec": {"driver": name, "nodeName": "node-b"}}
-    foreign = {"spec": {"driver": "example.com", "nodeName": "node-a"}}
-
-    for operation in ("CREATE", "UPDATE"):
-        ask = request(user, operation)
-        assert judge(policy, ask, object=own, oldObject=own) is True
-        assert judge(policy, ask, object=other, oldObject=own) is False
-        assert judge(policy, ask, object=foreign, oldObject=own) is False
-    assert judge(policy, request(user, "DELETE"), oldObject=own) is True
-    assert judge(policy, request(user, "DELETE"), oldObject=other) is False
-    for wide in WIDE:
-        assert judge(policy, request(user), object={"spec": {"driver": name, **wide}}) is False
-    for nodes in (None, (), ("",)):
-        for slice_ in (own, {"spec": {"driver": name, "allNodes": True}}):
-            assert judge(policy, request(user, nodes=nodes), object=slice_) is False
-
-
-@pytest.mark.parametrize("driver", POLICIES)
-def test_a_policy_judges_the_account_of_its_driver_and_nobody_else(find, driver):
-    policy = find("ValidatingAdmissionPolicy", "every-manager", name=f"resourceslices-{driver}")
-    space, account, name = POLICIES[driver]
-    own = {"spec": {"driver": name, "nodeName": "node-a"}}
-    pods = [
-        item["spec"]["template"]["spec"]
-        for item in (find("DaemonSet", "every-manager", name=one) for one in DAEMON_SETS[driver])
-        if item["metadata"]["namespace"] == space
-    ]
-
-    assert [pod["serviceAccountName"] for pod in pods] == [account]
-    for user in (
-        f"system:serviceaccount:{space}:{account}x",
-        f"system:serviceaccount:default:{account}",
-        "system:node:node-a",
-        "kubernetes-admin",
-    ):
-        assert judge(policy, request(user), object=own) is None
-
-
-DAEMON_SETS = {name: [name] for name in POLICIES} | {
-    "neuron-dra-driver": ["neuron-dra-driver-kubelet-plugin"]
-}
-
-
-def test_every_policy_is_bound_and_every_driver_has_one(manifests):
-    items = manifests("every-manager")
-    policies = [one for one in items if one["kind"] == "ValidatingAdmissionPolicy"]
-    bindings = [one for one in items if one["kind"] == "ValidatingAdmissionPolicyBinding"]
-
-    names = sorted(f"resourceslices-{driver}" for driver in POLICIES)
-
-    assert [one["metadata"]["name"] for one in policies] == names
-    # The vendor of Neuron ships no policy, so ours only tells.
-    tells = {"resourceslices-neuron-dra-driver": ["Warn", "Audit"]}
-    assert [one["spec"] for one in bindings] == [
-        {"policyName": name, "validationActions": tells.get(name, ["Deny"])} for name in names
-    ]
-    for policy in policies:
-        assert policy["spec"]["failurePolicy"] == "Fail"
-        assert policy["spec"]["matchConstraints"] == {
-            "resourceRules": [
-                {
-                    "apiGroups": ["resource.k8s.io"],
-                    "apiVersions": ["v1"],
-                    "operations": ["CREATE", "UPDATE", "DELETE"],
-                    "resources": ["resourceslices"],
-                }
-            ]
-        }
 
 
 def test_the_spec_of_a_compute_domain_cannot_change(find):

@@ -155,7 +155,7 @@ def test_manifests_need_no_extra():
         "print(len(device_manifests(plan, images=ImageSource())))\n"
     )
 
-    assert int(run(blocked)) == 8
+    assert int(run(blocked)) == 10
 
 
 def test_an_unknown_name_is_no_attribute():

@@ -176,9 +176,10 @@ ACCOUNTS = {
         "resource.k8s.io: resourceslices: get list watch create update patch delete",
     ],
     "nvidia/compute-domain-daemon-service-account": [
-        "core: pods: get list watch patch",
-        "resource.nvidia.com: computedomaincliques: get list watch create update patch",
-        "resource.nvidia.com: computedomains, computedomains/status: get list watch update patch",
+        "core: pods in nvidia: get list watch patch",
+        "resource.nvidia.com: computedomaincliques in nvidia: get list watch create update",
+        "resource.nvidia.com: computedomains/status: update",
+        "resource.nvidia.com: computedomains: get list watch",
     ],
     "nvidia/dra-driver-nvidia-gpu-compute-domain-plugin": [
         "core: nodes: get update",
@@ -190,7 +191,7 @@ ACCOUNTS = {
     "nvidia/dra-driver-nvidia-gpu-controller": [
         "apps: daemonsets in nvidia: get list watch create update patch delete",
         "core: nodes: get list watch update",
-        "core: pods: get list watch",
+        "core: pods in nvidia: get list watch",
         "resource.k8s.io: resourceclaimtemplates: get list watch create update delete",
         "resource.nvidia.com: computedomaincliques in nvidia: get list watch update",
         "resource.nvidia.com: computedomains/status: update",

@@ -177,7 +177,8 @@ def published(group):
 
 
 def test_the_controller_runs_once_and_on_no_accelerated_node(world, planned, manifests, spec):
-    plan = planned(spec("gb200", "p6e-gb200.36xlarge"))
+    # Without taints, so that nothing but its affinity keeps it off.
+    plan = planned(spec("gb200", "p6e-gb200.36xlarge", taints=()))
     world.install(*manifests(plan))
     join_all(world, plan)
     world.settle()

@@ -1,80 +1,109 @@
-"""The policy that keeps each driver Pod to the ResourceSlices of its own node."""
+"""The policies that keep the Pod of a manager to its own node.
+
+Nobody but the manager's account is judged: a driver that the operating system runs acts as its
+node, which the API server restricts by itself. With `denies=False` a policy only tells, in the
+manager's log and the audit log.
+
+Source: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from .objects import Object, metadata
 
 _API = "admissionregistration.k8s.io/v1"
+_KIND = "ValidatingAdmissionPolicy"
 # The claim in a Pod's token that names the node which the Pod is bound to.
 _NODE_CLAIM = "authentication.kubernetes.io/node-name"
+_NODE = f"request.userInfo.extra[?'{_NODE_CLAIM}'][?0].orValue('')"
+_SLICE = "request.operation == 'DELETE' ? oldObject : object"
 
 
 def own_slices_policy(
     name: str, *, account: str, namespace: str, driver: str, denies: bool = True
 ) -> list[Object]:
-    """A policy and its binding for the service account of a DRA driver.
+    """A policy and its binding for the ResourceSlices that a DRA driver writes.
 
     A driver Pod that was taken over cannot publish devices of other nodes or of other drivers,
-    nor of every node or a selection. Nobody but the account is judged: a driver that the
-    operating system runs acts as its node, which the API server restricts by itself. With
-    `denies=False` the policy only tells, in the driver's log and the audit log.
-
-    Source: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
+    nor of every node or a selection.
     """
-    policy = {
-        "apiVersion": _API,
-        "kind": "ValidatingAdmissionPolicy",
-        "metadata": metadata(name),
-        "spec": {
-            "failurePolicy": "Fail",
-            "matchConstraints": {"resourceRules": [_RESOURCE_SLICES]},
-            "matchConditions": [_is_account(namespace, account)],
-            "variables": [
-                {"name": "node", "expression": _NODE},
-                {
-                    "name": "slice",
-                    "expression": "request.operation == 'DELETE' ? oldObject : object",
-                },
-            ],
-            "validations": _validations(driver),
-        },
+    own = _is_own(
+        "variables.slice.spec.?nodeName.orValue('')",
+        "a driver may change the ResourceSlices of its own node only",
+    )
+    of_driver = {
+        "expression": f"variables.slice.spec.driver == '{driver}'",
+        "message": f"this driver may change ResourceSlices of {driver} only",
     }
-    binding = {
-        "apiVersion": _API,
-        "kind": "ValidatingAdmissionPolicyBinding",
-        "metadata": metadata(name),
-        "spec": {
-            "policyName": name,
-            "validationActions": ["Deny"] if denies else ["Warn", "Audit"],
-        },
+    spec = {
+        "matchConstraints": {"resourceRules": [_SLICES]},
+        "matchConditions": [_is_account(namespace, account)],
+        "variables": _variables(node=_NODE, slice=_SLICE),
+        "validations": [own, of_driver],
     }
-    return [policy, binding]
+    return _policy_and_binding(name, spec, denies=denies)
+
+
+def own_node_policy(
+    name: str, *, account: str, namespace: str, denies: bool = True
+) -> list[Object]:
+    """A policy and its binding for the Node objects that a manager writes.
+
+    A role cannot say "its own", so it opens every node, and labels and taints decide which Pods
+    run where.
+    """
+    own = _is_own("object.metadata.name", "a manager may change the Node that it runs on only")
+    spec = {
+        "matchConstraints": {"resourceRules": [_NODES]},
+        "matchConditions": [_is_account(namespace, account)],
+        "variables": _variables(node=_NODE),
+        "validations": [own],
+    }
+    return _policy_and_binding(name, spec, denies=denies)
 
 
 # The API server converts requests in other versions of the API before it asks.
-_RESOURCE_SLICES: Object = {
+_SLICES: Object = {
     "apiGroups": ["resource.k8s.io"],
     "apiVersions": ["v1"],
     "operations": ["CREATE", "UPDATE", "DELETE"],
     "resources": ["resourceslices"],
 }
-_NODE = f"request.userInfo.extra[?'{_NODE_CLAIM}'][?0].orValue('')"
+# A patch is an update too, and labels can be changed by way of the status.
+_NODES: Object = {
+    "apiGroups": [""],
+    "apiVersions": ["v1"],
+    "operations": ["UPDATE"],
+    "resources": ["nodes", "nodes/status"],
+}
 
 
 def _is_account(namespace: str, account: str) -> Object:
     user = f"system:serviceaccount:{namespace}:{account}"
-    return {"name": "is-the-driver", "expression": f"request.userInfo.username == '{user}'"}
+    return {"name": "is-the-manager", "expression": f"request.userInfo.username == '{user}'"}
 
 
-def _validations(driver: str) -> list[Object]:
+def _variables(**expressions: str) -> list[Object]:
+    return [{"name": name, "expression": text} for name, text in expressions.items()]
+
+
+def _is_own(node: str, message: str) -> Object:
+    """Whether a node is that of the Pod whose token was shown; one without a node has none."""
+    return {
+        "expression": f"variables.node != '' && {node} == variables.node",
+        "message": message,
+    }
+
+
+def _policy_and_binding(name: str, spec: Mapping[str, object], *, denies: bool) -> list[Object]:
+    bound = {"policyName": name, "validationActions": ["Deny"] if denies else ["Warn", "Audit"]}
     return [
-        {
-            "expression": "variables.node != '' && "
-            "variables.slice.spec.?nodeName.orValue('') == variables.node",
-            "message": "a driver may change the ResourceSlices of its own node only",
-        },
-        {
-            "expression": f"variables.slice.spec.driver == '{driver}'",
-            "message": f"this driver may change ResourceSlices of {driver} only",
-        },
+        _object(_KIND, name, {"failurePolicy": "Fail", **spec}),
+        _object(f"{_KIND}Binding", name, bound),
     ]
+
+
+def _object(kind: str, name: str, spec: Object) -> Object:
+    return {"apiVersion": _API, "kind": kind, "metadata": metadata(name), "spec": spec}

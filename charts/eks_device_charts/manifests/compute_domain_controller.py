@@ -37,11 +37,12 @@ def controller_access() -> list[Object]:
         rule("resource.k8s.io", ["resourceclaimtemplates"], [*READ, "create", "update", "delete"]),
         # It takes the label of a domain off nodes that the domain left.
         rule("", ["nodes"], [*READ, "update"]),
-        rule("", ["pods"], READ),
     ]
     own = [
         rule("apps", ["daemonsets"], _EDIT),
         rule(GROUP, ["computedomaincliques"], [*READ, "update"]),
+        # Those of its daemons; the vendor's role reads every Pod of the cluster.
+        rule("", ["pods"], READ),
     ]
     return [
         service_account(_NAME, NAMESPACE),

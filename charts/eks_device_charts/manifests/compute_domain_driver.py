@@ -12,7 +12,7 @@ from eks_devices.names import (
     COMPUTE_DOMAIN_DRIVER,
 )
 
-from .admission import own_slices_policy
+from .admission import own_node_policy, own_slices_policy
 from .compute_domain_controller import controller_access
 from .compute_domain_crds import GROUP, compute_domain_crds
 from .nvidia_kubelet_plugin import NAMESPACE, UPDATES, kubelet_plugin, plugin_pod
@@ -38,7 +38,7 @@ _DAEMON_ROLE = "compute-domain-daemon-role"
 
 
 def shared_objects() -> list[Object]:
-    """Namespace, CRDs, accounts, permissions, policy and DeviceClasses."""
+    """Namespace, CRDs, accounts, permissions, policies and DeviceClasses."""
     return [
         namespace(NAMESPACE),
         *compute_domain_crds(),
@@ -51,6 +51,7 @@ def shared_objects() -> list[Object]:
             namespace=NAMESPACE,
             driver=COMPUTE_DOMAIN_DRIVER,
         ),
+        *own_node_policy(f"nodes-{_NAME}", account=_NAME, namespace=NAMESPACE),
         # The driver writes claims of these two classes, so their names are fixed too.
         device_class(COMPUTE_DOMAIN_DAEMON_CLASS, has(COMPUTE_DOMAIN_DRIVER, type="daemon")),
         device_class(
@@ -79,14 +80,21 @@ def _plugin_access() -> list[Object]:
 
 def _daemon_access() -> list[Object]:
     rules = [
-        rule(GROUP, ["computedomains", "computedomains/status"], [*READ, "update", "patch"]),
-        rule(GROUP, ["computedomaincliques"], [*READ, "create", "update", "patch"]),
+        rule(GROUP, ["computedomains"], READ),
+        rule(GROUP, ["computedomains/status"], ["update"]),
+    ]
+    # The vendor's role opens these in every namespace, where a patch can put any image into any
+    # Pod; a daemon labels its own Pod, and its clique is beside it.
+    own = [
+        rule(GROUP, ["computedomaincliques"], [*READ, "create", "update"]),
         rule("", ["pods"], [*READ, "patch"]),
     ]
     return [
         service_account(_DAEMON_ACCOUNT, NAMESPACE),
         cluster_role(_DAEMON_ROLE, rules),
         cluster_role_binding(_DAEMON_ROLE, _DAEMON_ROLE, _DAEMON_ACCOUNT, NAMESPACE),
+        role(_DAEMON_ROLE, NAMESPACE, own),
+        role_binding(_DAEMON_ROLE, _DAEMON_ROLE, _DAEMON_ACCOUNT, NAMESPACE),
     ]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from eks_devices import DriverPlan
 
+from .admission import own_node_policy
 from .host_paths import DEVICE_PLUGINS, host_path, mount
 from .objects import (
     READ,
@@ -25,7 +26,7 @@ _NAMESPACE = "kube-system"
 
 
 def shared_objects() -> list[Object]:
-    """The account of the plugin and what it may do."""
+    """The account of the plugin, what it may do, and a policy."""
     rules = [
         rule("", ["nodes"], READ),
         rule("", ["nodes/status"], ["patch", "update"]),
@@ -38,6 +39,8 @@ def shared_objects() -> list[Object]:
         service_account(_NAME, _NAMESPACE),
         cluster_role(_NAME, rules),
         cluster_role_binding(_NAME, _NAME, _NAME, _NAMESPACE),
+        # It only tells: how the closed plugin labels the nodes of an UltraServer is not documented.
+        *own_node_policy(f"nodes-{_NAME}", account=_NAME, namespace=_NAMESPACE, denies=False),
     ]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from eks_devices import DriverPlan
 from eks_devices.names import NEURON_CLASS, NEURON_DRIVER
 
-from .admission import own_slices_policy
+from .admission import own_node_policy, own_slices_policy
 from .host_paths import CDI, DRA_PLUGINS, DRA_REGISTRY, host_path, mount
 from .objects import (
     READ,
@@ -34,7 +34,7 @@ _HEALTH_PORT = 51515
 
 
 def shared_objects() -> list[Object]:
-    """Namespace, account, permissions, policy and DeviceClass."""
+    """Namespace, account, permissions, policies and DeviceClass."""
     rules = [
         rule("resource.k8s.io", ["resourceslices"], [*READ, "create", "update", "patch", "delete"]),
         rule("resource.k8s.io", ["resourceclaims", "deviceclasses"], READ),
@@ -47,13 +47,17 @@ def shared_objects() -> list[Object]:
         cluster_role(_ROLE, rules),
         cluster_role_binding("neuron-dra-driver-binding", _ROLE, _ACCOUNT, _NAMESPACE),
         # Ours: the vendor ships no policy, and how its closed driver publishes the devices of an
-        # UltraServer is not documented; denied, they would be missing without a word.
+        # UltraServer and labels its nodes is not documented; denied, they would be missing
+        # without a word.
         *own_slices_policy(
             "resourceslices-neuron-dra-driver",
             account=_ACCOUNT,
             namespace=_NAMESPACE,
             driver=NEURON_DRIVER,
             denies=False,
+        ),
+        *own_node_policy(
+            "nodes-neuron-dra-driver", account=_ACCOUNT, namespace=_NAMESPACE, denies=False
         ),
         device_class(NEURON_CLASS, has(NEURON_DRIVER)),
     ]

@@ -71,6 +71,14 @@ class Kubelet:
             api.delete({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice"} | item)
         api.delete(self._lease)
 
+    def token(self, pod: Object) -> str:
+        """A token as the kubelet puts it into the Pod: it names the Pod, and the Pod's node."""
+        meta, account = pod["metadata"], pod["spec"]["serviceAccountName"]
+        path = f"/api/v1/namespaces/{meta['namespace']}/serviceaccounts/{account}/token"
+        bound = {"apiVersion": "v1", "kind": "Pod", "name": meta["name"], "uid": meta["uid"]}
+        answer = self._administrator.request("POST", path, {"spec": {"boundObjectRef": bound}})
+        return str(answer["status"]["token"])
+
     @property
     def _lease(self) -> Object:
         meta = {"name": self.name, "namespace": _NAMESPACE}
@@ -123,19 +131,11 @@ class Kubelet:
             self._api.request("DELETE", _SLICES, query={"fieldSelector": mine})
 
     def _publish(self, item: Object, pod: Object) -> None:
-        driver = self._administrator.with_token(self._token(pod))
+        driver = self._administrator.with_token(self.token(pod))
         node = self._administrator.request("GET", f"/api/v1/nodes/{self.name}")
         owner = {"apiVersion": "v1", "kind": "Node", "name": self.name}
         item["metadata"]["ownerReferences"] = [owner | {"uid": node["metadata"]["uid"]}]
         driver.create(item)
-
-    def _token(self, pod: Object) -> str:
-        """A token as the kubelet puts it into the Pod: it names the Pod, and the Pod's node."""
-        meta, account = pod["metadata"], pod["spec"]["serviceAccountName"]
-        path = f"/api/v1/namespaces/{meta['namespace']}/serviceaccounts/{account}/token"
-        bound = {"apiVersion": "v1", "kind": "Pod", "name": meta["name"], "uid": meta["uid"]}
-        answer = self._administrator.request("POST", path, {"spec": {"boundObjectRef": bound}})
-        return str(answer["status"]["token"])
 
     def _offer(self, resources: Mapping[str, int]) -> None:
         amounts = {name: str(count) for name, count in resources.items()}

@@ -1,0 +1,196 @@
+"""Admission policies let a manager change what is its own node's, and judge nobody else.
+
+The engine is Google's, by the extra `check`.
+"""
+
+import pytest
+from cel_expr_python import cel  # type: ignore[import-untyped]
+from cel_expr_python.ext import ext_optional  # type: ignore[import-untyped]
+
+ADMISSION = cel.NewEnv(
+    variables=dict.fromkeys(("object", "oldObject", "request", "variables"), cel.Type.DYN),
+    extensions=[ext_optional.ExtOptional()],
+)
+# Slices of every node, of a selection, and of none in particular.
+WIDE: list[dict[str, object]] = [{"allNodes": True}, {"nodeSelector": {}}, {"nodeName": ""}]
+SLICES = {
+    "aws-dranet": ("kube-system", "aws-dranet", "dra.net"),
+    "dra-driver-nvidia-gpu-compute-domain-plugin": (
+        "nvidia",
+        "dra-driver-nvidia-gpu-compute-domain-plugin",
+        "compute-domain.nvidia.com",
+    ),
+    "dra-driver-nvidia-gpu-kubelet-plugin": (
+        "nvidia",
+        "dra-driver-nvidia-gpu-kubelet-plugin",
+        "gpu.nvidia.com",
+    ),
+    "neuron-dra-driver": ("neuron-dra-driver", "neuron-dra-driver-sa", "neuron.aws.com"),
+}
+# Whoever may change Node objects, except the controller, whose business all nodes are.
+NODES = {
+    "dra-driver-nvidia-gpu-compute-domain-plugin": SLICES[
+        "dra-driver-nvidia-gpu-compute-domain-plugin"
+    ][:2],
+    "neuron-device-plugin": ("kube-system", "neuron-device-plugin"),
+    "neuron-dra-driver": SLICES["neuron-dra-driver"][:2],
+}
+POLICIES = {f"resourceslices-{name}": account[:2] for name, account in SLICES.items()} | {
+    f"nodes-{name}": account for name, account in NODES.items()
+}
+# The vendor of Neuron ships no policy and tells little, so ours only tells.
+TELLING = {"nodes-neuron-device-plugin", "nodes-neuron-dra-driver"} | {
+    "resourceslices-neuron-dra-driver"
+}
+
+
+def answer(text, **data):
+    """What an expression says; errors are values in this engine, so the type is looked at."""
+    value = ADMISSION.compile(text).eval(data=data)
+    assert value.type() == cel.Type.BOOL, value.plain_value()
+    return value.plain_value()
+
+
+def judge(policy, request, **objects):
+    """Whether a policy lets a request pass: None where it does not apply."""
+    spec = policy["spec"]
+    data = {"request": request, "object": None, "oldObject": None, **objects}
+    variables: dict[str, object] = {}
+    matches = [
+        answer(one["expression"], variables=variables, **data) for one in spec["matchConditions"]
+    ]
+    if not all(matches):
+        return None
+    for one in spec["variables"]:
+        value = ADMISSION.compile(one["expression"]).eval(data={"variables": variables, **data})
+        assert value.type() != cel.Type.ERROR, value.plain_value()
+        variables[one["name"]] = value.plain_value()
+    return all(
+        answer(one["expression"], variables=variables, **data) for one in spec["validations"]
+    )
+
+
+def request(user, operation="CREATE", nodes=("node-a",)):
+    extra = {} if nodes is None else {"authentication.kubernetes.io/node-name": list(nodes)}
+    return {"operation": operation, "userInfo": {"username": user, "extra": extra}}
+
+
+@pytest.mark.parametrize("driver", SLICES)
+def test_a_driver_touches_slices_of_its_own_node_and_name_only(find, driver):
+    policy = find("ValidatingAdmissionPolicy", "every-manager", name=f"resourceslices-{driver}")
+    space, account, name = SLICES[driver]
+    user = f"system:serviceaccount:{space}:{account}"
+    own = {"spec": {"driver": name, "nodeName": "node-a"}}
+    other = {"spec": {"driver": name, "nodeName": "node-b"}}
+    foreign = {"spec": {"driver": "example.com", "nodeName": "node-a"}}
+
+    for operation in ("CREATE", "UPDATE"):
+        ask = request(user, operation)
+        assert judge(policy, ask, object=own, oldObject=own) is True
+        assert judge(policy, ask, object=other, oldObject=own) is False
+        assert judge(policy, ask, object=foreign, oldObject=own) is False
+    assert judge(policy, request(user, "DELETE"), oldObject=own) is True
+    assert judge(policy, request(user, "DELETE"), oldObject=other) is False
+    for wide in WIDE:
+        assert judge(policy, request(user), object={"spec": {"driver": name, **wide}}) is False
+    for nodes in (None, (), ("",)):
+        for slice_ in (own, {"spec": {"driver": name, "allNodes": True}}):
+            assert judge(policy, request(user, nodes=nodes), object=slice_) is False
+
+
+@pytest.mark.parametrize("manager", NODES)
+def test_a_manager_changes_its_own_node_only(find, manager):
+    policy = find("ValidatingAdmissionPolicy", "every-manager", name=f"nodes-{manager}")
+    user = "system:serviceaccount:" + ":".join(NODES[manager])
+    own, other = ({"metadata": {"name": name}} for name in ("node-a", "node-b"))
+
+    ask = request(user, "UPDATE")
+    assert judge(policy, ask, object=own, oldObject=own) is True
+    assert judge(policy, ask, object=other, oldObject=other) is False
+    for nodes in (None, (), ("",)):
+        for node in (own, {"metadata": {"name": ""}}):
+            assert judge(policy, request(user, "UPDATE", nodes), object=node) is False
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_policy_judges_the_account_of_its_manager_and_nobody_else(find, manifests, name):
+    policy = find("ValidatingAdmissionPolicy", "every-manager", name=name)
+    space, account = POLICIES[name]
+    own = {"metadata": {"name": "node-a"}, "spec": {"driver": "x", "nodeName": "node-a"}}
+    pods = [
+        item["spec"]["template"]["spec"]
+        for item in manifests("every-manager")
+        if item["kind"] == "DaemonSet" and item["metadata"]["namespace"] == space
+    ]
+
+    assert [pod.get("serviceAccountName") for pod in pods].count(account) == 1
+    assert (
+        judge(policy, request(f"system:serviceaccount:{space}:{account}"), object=own) is not None
+    )
+    for user in (
+        f"system:serviceaccount:{space}:{account}x",
+        f"system:serviceaccount:default:{account}",
+        "system:node:node-a",
+        "kubernetes-admin",
+    ):
+        assert judge(policy, request(user), object=own) is None
+
+
+def test_every_policy_is_bound_and_every_driver_has_one(manifests):
+    items = manifests("every-manager")
+    policies = [one for one in items if one["kind"] == "ValidatingAdmissionPolicy"]
+    bindings = [one for one in items if one["kind"] == "ValidatingAdmissionPolicyBinding"]
+
+    assert [one["metadata"]["name"] for one in policies] == sorted(POLICIES)
+    assert [one["spec"] for one in bindings] == [
+        {
+            "policyName": name,
+            "validationActions": ["Warn", "Audit"] if name in TELLING else ["Deny"],
+        }
+        for name in sorted(POLICIES)
+    ]
+    for policy in policies:
+        kind = policy["metadata"]["name"].partition("-")[0]
+        assert policy["spec"]["failurePolicy"] == "Fail"
+        assert policy["spec"]["matchConstraints"] == {"resourceRules": [RULED[kind]]}
+
+
+RULED = {
+    "resourceslices": {
+        "apiGroups": ["resource.k8s.io"],
+        "apiVersions": ["v1"],
+        "operations": ["CREATE", "UPDATE", "DELETE"],
+        "resources": ["resourceslices"],
+    },
+    "nodes": {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "operations": ["UPDATE"],
+        "resources": ["nodes", "nodes/status"],
+    },
+}
+
+
+def test_whoever_may_change_nodes_has_a_policy_but_for_the_controller(manifests):
+    items = manifests("every-manager")
+    changing = {
+        item["metadata"]["name"]
+        for item in items
+        if item["kind"] == "ClusterRole" and any(changes_nodes(one) for one in item["rules"])
+    }
+    accounts = {
+        f"{subject['namespace']}/{subject['name']}"
+        for item in items
+        if item["kind"] == "ClusterRoleBinding" and item["roleRef"]["name"] in changing
+        for subject in item["subjects"]
+    }
+
+    assert accounts == {"/".join(one) for one in NODES.values()} | {
+        "nvidia/dra-driver-nvidia-gpu-controller"
+    }
+
+
+def changes_nodes(rule):
+    return {"nodes", "nodes/status"} & {*rule["resources"]} and {"update", "patch"} & {
+        *rule["verbs"]
+    }
