@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import os
+import pickle
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +42,7 @@ from eks_devices import (
     plan_cluster,
 )
 
+ROOT = Path(__file__).parents[2]
 MINOR = "1.34"
 # The first patch whose kubelet keeps a DRA driver's registration.
 KUBELET = "v1.34.2"
@@ -48,6 +55,13 @@ EVERY_MANAGER = {
     EFA: (DRA, PLUGIN),
 }
 IMAGES = ImageSource(region="us-east-2")
+
+PLANS_OF_THE_APP = """
+import pickle, runpy, sys
+app = runpy.run_path(sys.argv[1])
+groups = {"Training": app["cluster"].plan.nodegroups, "Blackwell": (app["gb200"].plan,)}
+open(sys.argv[2], "wb").write(pickle.dumps(groups))
+"""
 
 Item = dict[str, Any]
 TALLY = pytest.StashKey[Counter[str]]()
@@ -189,6 +203,31 @@ def planned() -> Callable[..., ClusterPlan]:
 def manifests() -> Callable[[ClusterPlan], list[Item]]:
     """The objects that install the managers of a plan."""
     return lambda plan: device_manifests(plan, images=IMAGES)
+
+
+@pytest.fixture(scope="session")
+def reference_app(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[[str], tuple[Path, dict[str, tuple[NodegroupPlan, ...]]]]:
+    """Synthesises app.py by a way of delivery: the cloud assembly, and the groups of each stack."""
+
+    @cache
+    def synthesise(delivery: str) -> tuple[Path, dict[str, tuple[NodegroupPlan, ...]]]:
+        folder = tmp_path_factory.mktemp("assembly")
+        context = json.loads((ROOT / "cdk.json").read_text(encoding="utf-8"))["context"]
+        settings = {"delivery": delivery} | {"kubernetes_version": MINOR}
+        # In a process of its own: jsii's takes its environment from the first app.
+        subprocess.run(
+            [sys.executable, "-c", PLANS_OF_THE_APP, str(ROOT / "app.py"), str(folder / "plans")],
+            env=os.environ
+            | {"CDK_OUTDIR": str(folder), "CDK_CONTEXT_JSON": json.dumps(context | settings)},
+            check=True,
+            stderr=subprocess.PIPE,
+        )
+        groups = pickle.loads((folder / "plans").read_bytes())  # noqa: S301  (written just now)
+        return folder, groups
+
+    return synthesise
 
 
 @pytest.fixture(scope="session")

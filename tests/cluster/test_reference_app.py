@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import runpy
-from pathlib import Path
-
 import pytest
 import yaml
 
 from eks_device_operations.control_plane import wait_for
 
-ROOT = Path(__file__).parents[2]
 TAINTS = ("aws.amazon.com/neuron", "nvidia.com/gpu")
 # The group whose devices each claim template is for, as a Pod selects it.
 GROUPS = {
@@ -24,15 +19,9 @@ GROUPS = {
 
 
 @pytest.fixture(scope="module")
-def synthesised(tmp_path_factory):
+def synthesised(reference_app):
     """The folder of each stack's objects, and the plans of its groups."""
-    folder = tmp_path_factory.mktemp("assembly")
-    context = json.loads((ROOT / "cdk.json").read_text(encoding="utf-8"))["context"]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CDK_OUTDIR", str(folder))
-        patch.setenv("CDK_CONTEXT_JSON", json.dumps(context | {"delivery": "gitops"}))
-        app = runpy.run_path(str(ROOT / "app.py"))
-    groups = {"Training": app["cluster"].plan.nodegroups, "Blackwell": (app["gb200"].plan,)}
+    folder, groups = reference_app("gitops")
     return {
         name: (next((folder / "eks-devices").glob(f"{name}-*")), plans)
         for name, plans in groups.items()

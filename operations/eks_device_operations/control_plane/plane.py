@@ -34,7 +34,10 @@ class ControlPlane:
     Attributes:
         folder: Where logs and keys are, also afterwards.
         version: The version of the API server.
+        kubeconfig: A file with which its holder is an administrator; there once it is entered.
     """
+
+    kubeconfig: Path
 
     def __init__(self, binaries: Binaries, folder: Path) -> None:
         self.folder = folder
@@ -99,7 +102,8 @@ class ControlPlane:
         client, peer, secure, controllers, scheduler = free_ports(5)
         keys = Credentials(folder / "keys", host=LOOPBACK)
         etcd, server = f"http://{LOOPBACK}:{client}", f"https://{LOOPBACK}:{secure}"
-        api = Api.of(keys.kubeconfig(server, "administrator", ADMINISTRATORS))
+        self.kubeconfig = keys.kubeconfig(server, "administrator", ADMINISTRATORS)
+        api = Api.of(self.kubeconfig)
 
         arguments = components.etcd(etcd, f"http://{LOOPBACK}:{peer}", folder / "data")
         self._run("etcd", arguments, folder, _answers(api, f"{etcd}/health"))
