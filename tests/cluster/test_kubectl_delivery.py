@@ -28,8 +28,10 @@ cp "$KUBECONFIG_OF_THE_CLUSTER" "$2"
 
 def archive_of(package):
     """The archive that a jsii package carries."""
-    (location,) = importlib.util.find_spec(package).submodule_search_locations
-    (found,) = Path(location, "_jsii").glob("*.tgz")
+    spec = importlib.util.find_spec(package)
+    assert spec is not None
+    assert spec.origin is not None
+    (found,) = (Path(spec.origin).parent / "_jsii").glob("*.tgz")
     return found
 
 
