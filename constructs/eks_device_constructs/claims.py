@@ -55,7 +55,7 @@ class ClaimSender:
         self._host.claims[_identity(claim)] = Sent(by=self._group, manifests=sent)
         if made is None and claim.namespace not in _DEFAULT_NAMESPACES:
             annotate(self._group, [_not_made(claim)])
-        annotate(self._group, claim_findings(claim, plan))
+        annotate(self._group, claim_findings(claim, manifest, plan))
 
     def _judged(
         self, claim: Claim, plan: NodegroupPlan, create_namespace: object

@@ -119,8 +119,8 @@ class AcceleratedNodegroup(Construct):
     ) -> ResourceClaimTemplate:
         """Add a template from which Pods on the group's nodes get claims of their own.
 
-        Kubernetes lets no template change: one that changed needs another name, or its deployment
-        fails and is rolled back.
+        Kubernetes refuses every change of a template: a changed one needs another name, or its
+        deployment fails and is rolled back.
 
         Args:
             name: Name of the template, which Pods name.

@@ -11,7 +11,7 @@ from .names import (
     BOTTLEROCKET_NVIDIA_SHARING,
     HOST_OWNER,
 )
-from .plans import DevicePlan
+from .plans import DevicePlan, NodegroupPlan
 from .vocabulary import DeviceType, OperatingSystem
 
 
@@ -27,6 +27,20 @@ def bottlerocket_settings(
     for device in devices:
         settings |= _device_settings(device)
     return FrozenDict(sorted(settings.items()))
+
+
+def runs_built_in_plugin(group: NodegroupPlan) -> bool:
+    """Whether the nodes of a group start NVIDIA's device plugin by themselves.
+
+    The variants with NVIDIA's driver do, unless they are told not to.
+
+    Source: https://bottlerocket.dev/en/os/latest/api/settings/kubelet-device-plugins/
+    """
+    return (
+        group.operating_system is OperatingSystem.BOTTLEROCKET
+        and any(device.device_type is DeviceType.GPU for device in group.devices)
+        and group.bottlerocket_settings.get(BOTTLEROCKET_NVIDIA_PLUGIN, True) is not False
+    )
 
 
 def _device_settings(device: DevicePlan) -> dict[str, str | int | bool]:

@@ -1,7 +1,7 @@
 """The ResourceSlices that the DRA drivers publish for a node, as far as anybody told.
 
-What only a running node knows, such as the version of its driver, has the value that the
-documentation shows, so that an expression which reads it finds something of the right type.
+What only a running node knows, such as the version of its driver, has an example in the data, so
+that an expression which reads it finds something of the right type.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ from .published import device_group_sizes, neuron_map, published
 from .vocabulary import DeviceType
 
 Json = dict[str, Any]
-
-_TORUS_SIDE = 4
 
 
 def resource_slice(group: NodegroupPlan, device: DevicePlan, *, node: str) -> Json:
@@ -95,7 +93,7 @@ def _gpus(name: str, count: int) -> list[Json]:
         "brand": model["brand"],
         "architecture": model["architecture"],
         "cudaComputeCapability": _version(model["cudaComputeCapability"]),
-        **data["atRunTime"][GPU_DRIVER],
+        **data["alike"][GPU_DRIVER],
     }
     memory = record.get("memory", model["memory"])
     return [
@@ -110,9 +108,10 @@ def _gpus(name: str, count: int) -> list[Json]:
 
 def _efas(name: str, count: int) -> list[Json]:
     data = published()
-    alike = data["atRunTime"][EFA_DRIVER]
-    if addresses := _efa_addresses(name):
-        return [_mapped_efa(name, address, alike) for address in addresses[:count]]
+    alike = data["alike"][EFA_DRIVER]
+    if (mapping := neuron_map(name)) is not None:
+        addresses = list(dict.fromkeys(mapping["efas"]))[:count]
+        return [_mapped_efa(name, one, mapping["efas"].index(one), alike) for one in addresses]
     record = data["efas"].get(name)
     if record is None:
         return [_device(f"efa-{index}", alike) for index in range(count)]
@@ -136,17 +135,11 @@ def _place_of(root: str, numa_node: int | None = None) -> Json:
     return {PCIE_ROOT_ATTRIBUTE: root, **numa}
 
 
-def _efa_addresses(name: str) -> list[str]:
-    """The PCI addresses of the EFAs beside Neuron devices; empty for other types."""
-    mapping = neuron_map(name)
-    return [] if mapping is None else list(dict.fromkeys(mapping["efas"]))
-
-
-def _mapped_efa(name: str, address: str, alike: Json) -> Json:
-    mapping = neuron_map(name) or {}
+def _mapped_efa(name: str, address: str, neuron_index: int, alike: Json) -> Json:
+    """An EFA beside Neuron devices: it is in the groups of the first of them."""
     device = "pci-" + address.replace(":", "-").replace(".", "-")
-    groups = _groups(name, mapping["efas"].index(address))
-    return _device(device, alike | {f"{EFA_DRIVER}/pciAddress": address} | groups)
+    place = {f"{EFA_DRIVER}/pciAddress": address}
+    return _device(device, alike | place | _groups(name, neuron_index))
 
 
 def _groups(name: str, index: int) -> Json:
@@ -165,7 +158,7 @@ def _neuron(name: str, index: int, count: int) -> Json:
         "deviceId": index,
         "instanceType": name,
         "resourceType": "neuron_device",
-        **published()["atRunTime"][NEURON_DRIVER],
+        **published()["alike"][NEURON_DRIVER],
     }
     return _device(
         f"neurondevice{index}",
@@ -177,6 +170,7 @@ def _torus(name: str, index: int, count: int) -> Json:
     instance = AcceleratedInstanceType.of(name)
     if count == 1 or not instance.multi_node_training or instance.ultraserver_sizes:
         return {}
-    row, column = divmod(index, _TORUS_SIDE)
+    in_a_row = published()["neuronTorus"]["row"]
+    row, column = divmod(index, in_a_row)
     place = {"topology_x": row, "topology_y": column, "topology4_id": row}
-    return place if count < 2 * _TORUS_SIDE else place | {"topology8_id": row // 2}
+    return place if count < 2 * in_a_row else place | {"topology8_id": row // 2}

@@ -38,9 +38,11 @@ NODES = {
 POLICIES = {f"resourceslices-{name}": account[:2] for name, account in SLICES.items()} | {
     f"nodes-{name}": account for name, account in NODES.items()
 }
-# The vendor of Neuron ships no policy and tells little, so ours only tells.
-TELLING = {"nodes-neuron-device-plugin", "nodes-neuron-dra-driver"} | {
-    "resourceslices-neuron-dra-driver"
+# The vendor of Neuron ships no policy and documents little, so ours only warns.
+TELLING = {
+    "nodes-neuron-device-plugin",
+    "nodes-neuron-dra-driver",
+    "resourceslices-neuron-dra-driver",
 }
 
 

@@ -12,7 +12,7 @@ from eks_devices import (
     Severity,
     plan_nodegroup,
 )
-from eks_devices.claims.on_nodegroup import claim_findings
+from eks_devices.claims.on_nodegroup import claim_findings, claim_manifest
 
 GROUP, ROOT = MatchAttribute.DEVICE_GROUP, MatchAttribute.PCIE_ROOT
 
@@ -20,7 +20,8 @@ GROUP, ROOT = MatchAttribute.DEVICE_GROUP, MatchAttribute.PCIE_ROOT
 def findings(instance_type, requests, match=None):
     spec = NodegroupSpec(name="a", instance_type=instance_type, max_size=1)
     claim = ResourceClaimTemplate(name="c", requests=requests, match=match)
-    return claim_findings(claim, plan_nodegroup(spec, kubernetes_version="1.34"))
+    plan = plan_nodegroup(spec, kubernetes_version="1.34")
+    return claim_findings(claim, claim_manifest(claim, plan), plan)
 
 
 @pytest.mark.parametrize(

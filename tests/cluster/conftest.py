@@ -1,4 +1,4 @@
-"""A control plane for each file of tests, and what the tests do with it in words."""
+"""Control planes for the tests, and what the tests do with them in words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -57,10 +57,10 @@ EVERY_MANAGER = {
 IMAGES = ImageSource(region="us-east-2")
 
 PLANS_OF_THE_APP = """
-import pickle, runpy, sys
+import pathlib, pickle, runpy, sys
 app = runpy.run_path(sys.argv[1])
 groups = {"Training": app["cluster"].plan.nodegroups, "Blackwell": (app["gb200"].plan,)}
-open(sys.argv[2], "wb").write(pickle.dumps(groups))
+pathlib.Path(sys.argv[2]).write_bytes(pickle.dumps(groups))
 """
 
 Item = dict[str, Any]
@@ -81,19 +81,21 @@ class World:
     def install(self, *items: Item) -> list[Item]:
         """Apply objects, none of which the server warns of; what it made of them."""
         before = len(self.api.warnings)
+        # Noted first: what a refusal leaves behind has to go as well.
+        self.applied += items
         made = apply_all(self.api, items)
         assert self.api.warnings[before:] == []
-        self.applied += items
         self.tally["objects applied"] += len(items)
         return made
 
-    def join(self, group: NodegroupPlan, count: int = 1, **changed: Any) -> list[str]:
-        """Let nodes of a group join; `changed` are labels and taints that somebody else adds."""
+    def join(
+        self, group: NodegroupPlan, count: int = 1, *, taints: Sequence[Item] = ()
+    ) -> list[str]:
+        """Let nodes of a group join, with taints that somebody else adds."""
         names = [f"{group.name.lower()}-{index}" for index in range(count)]
         for name in names:
             node = group_node(group, name, kubelet_version=KUBELET)
-            node["metadata"]["labels"] |= changed.get("labels", {})
-            node["spec"]["taints"] += changed.get("taints", [])
+            node["spec"]["taints"] += taints
             self.kubelets.join(node, group)
         self.tally["nodes"] += count
         return names
@@ -110,6 +112,14 @@ class World:
         settle(self.api)
         assert self.kubelets.faults == []
 
+    @staticmethod
+    def planned(nodes: Mapping[str, NodegroupPlan]) -> dict[str, list[str]]:
+        """The managers that nodes should have, by the plans of their groups."""
+        return {
+            name: sorted(f"{one.device_type}/{one.mechanism}" for one in group.devices)
+            for name, group in nodes.items()
+        }
+
     def managers(self) -> dict[str, list[str]]:
         """The managers of each node, such as `gpu/dra`, once the cluster has made up its mind."""
         self.settle()
@@ -118,17 +128,17 @@ class World:
             for name in self.kubelets.names()
         }
 
-    def remove(self, *items: Item) -> None:
-        """Take objects away, all of them unless some are named, and wait until they are gone."""
-        going = list(items) or self.applied
-        delete_all(self.api, going)
-        self.applied = [item for item in self.applied if item not in going]
+    def remove(self, items: Sequence[Item]) -> None:
+        """Take objects away, and wait until they are gone."""
+        delete_all(self.api, items)
+        self.applied = [item for item in self.applied if item not in items]
 
     def clear(self) -> None:
         """Take away every node and every object, and wait until all of it is gone."""
-        self.remove()
+        self.remove(self.applied)
         for name in self.kubelets.names():
             self.kubelets.leave(name)
+        self.kubelets.faults.clear()
 
 
 @pytest.fixture(scope="session")
@@ -158,6 +168,7 @@ def start(
             api = plane.api
             with Kubelets(api) as kubelets:
                 yield World(plane=plane, api=api, kubelets=kubelets, tally=tally)
+                assert kubelets.faults == []
             tally["requests"] += api.asked.total()
 
     return started
@@ -215,14 +226,13 @@ def reference_app(
     def synthesise(delivery: str) -> tuple[Path, dict[str, tuple[NodegroupPlan, ...]]]:
         folder = tmp_path_factory.mktemp("assembly")
         context = json.loads((ROOT / "cdk.json").read_text(encoding="utf-8"))["context"]
-        settings = {"delivery": delivery} | {"kubernetes_version": MINOR}
+        settings = {"delivery": delivery, "kubernetes_version": MINOR}
         # In a process of its own: jsii's takes its environment from the first app.
         subprocess.run(
             [sys.executable, "-c", PLANS_OF_THE_APP, str(ROOT / "app.py"), str(folder / "plans")],
             env=os.environ
             | {"CDK_OUTDIR": str(folder), "CDK_CONTEXT_JSON": json.dumps(context | settings)},
             check=True,
-            stderr=subprocess.PIPE,
         )
         groups = pickle.loads((folder / "plans").read_bytes())  # noqa: S301  (written just now)
         return folder, groups

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from eks_device_operations.control_plane import Api, ApiError, wait_for
-from eks_device_operations.control_plane.kubelet import Kubelet
+from eks_device_operations.control_plane.kubelet import pod_token
 
 DOMAIN_PLUGIN = "dra-driver-nvidia-gpu-compute-domain-plugin"
 # What each driver is called in its slices, by the name of its Pods.
@@ -28,7 +28,7 @@ NODE_WRITES = [
     ("neuron-device-plugin", "PUT", "/status"),
     ("neuron-device-plugin", "PATCH", "/status"),
 ]
-# Their vendor tells little of what they write, so the policies only tell.
+# It is not documented what they write, so their policies only warn.
 TOLD = {"neuron-dra-driver-kubelet-plugin", "neuron-device-plugin"}
 NODE, SLICES = "/api/v1/nodes/{}", "/apis/resource.k8s.io/v1/resourceslices"
 OWN_NODE_ONLY = "may change the Node that it runs on only"
@@ -71,7 +71,7 @@ def manager(shared, pods):
     def find(name):
         here, there = pods[name][:2]
         node, space = here["spec"]["nodeName"], here["metadata"]["namespace"]
-        token = Kubelet(shared.api, node, None, []).token(here)
+        token = pod_token(shared.api, here)
         account = f"system:serviceaccount:{space}:{here['spec']['serviceAccountName']}"
         other = there["spec"]["nodeName"]
         return Manager(name, account, node, other, shared.api.with_token(token))

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from eks_device_operations.control_plane.pods import (
+    claim,
     claims_of,
     given,
     make_namespace,
@@ -198,10 +199,10 @@ def test_one_device_more_is_never_given(shared, groups, run):
     twins = []
     for name, case in CASES.items():
         if case.over:
-            group, claim = groups[case.on], case.claim(name)
-            twin = grown(claim_manifest(claim, group), case.over)
+            group, values = groups[case.on], case.claim(name)
+            twin = grown(claim_manifest(values, group), case.over)
             with pytest.raises(EksDevicesError):
-                claim_manifest(replace(claim, requests=as_written(case, twin)), group)
+                claim_manifest(replace(values, requests=as_written(case, twin)), group)
             twin_name = twin["metadata"]["name"]
             twins.append(run(twin_name, twin, group=group, templates=[twin_name]))
 
@@ -245,9 +246,9 @@ def test_a_whole_node_is_two_claims_of_one_pod(shared, groups, run):
 
 def test_containers_of_a_pod_use_one_claim_together(shared, groups, run):
     group = groups["p5.48xlarge"]
-    claim = claim_manifest(CASES["gpu-1"].claim("gpu-1"), group)
+    manifest = claim_manifest(CASES["gpu-1"].claim("gpu-1"), group)
 
-    item = run("two", claim, group=group, templates=["gpu-1"], containers=2)
+    item = run("two", manifest, group=group, templates=["gpu-1"], containers=2)
     wait_bound(shared.api, item)
 
     assert counts(given(shared.api, item)) == {GPU: 1, EFA: 4}
@@ -258,12 +259,12 @@ def test_containers_of_a_pod_use_one_claim_together(shared, groups, run):
 @pytest.mark.usefixtures("groups")
 def test_a_selector_chooses_the_node(shared, run):
     """Without a node selector, among nodes of every type."""
-    claim = ResourceClaimTemplate(
+    values = ResourceClaimTemplate(
         name="h200", namespace=SPACE, requests=[DeviceRequest.gpu(2).where(H200)], match=PCIE_ROOT
     )
     tolerations = [{"operator": "Exists"}]
 
-    manifest = claim.to_dict(kubernetes_version="1.34")
+    manifest = values.to_dict(kubernetes_version="1.34")
     item = run("h200", manifest, templates=["h200"], tolerations=tolerations)
 
     assert wait_bound(shared.api, item) == "p5en-48xlarge-0"
@@ -272,21 +273,17 @@ def test_a_selector_chooses_the_node(shared, run):
 
 def channel_template(domain):
     """What the controller of ComputeDomains makes, which does not run here."""
-    request = {"deviceClassName": COMPUTE_DOMAIN_CHANNEL_CLASS, "count": 1}
-    return {
-        "apiVersion": "resource.k8s.io/v1",
-        "kind": "ResourceClaimTemplate",
-        "metadata": {"name": domain.channel, "namespace": SPACE},
-        "spec": {"spec": {"devices": {"requests": [{"name": "channel", "exactly": request}]}}},
-    }
+    exactly = {"deviceClassName": COMPUTE_DOMAIN_CHANNEL_CLASS, "count": 1}
+    request = {"name": "channel", "exactly": exactly}
+    return claim("ResourceClaimTemplate", domain.channel, request, namespace=SPACE)
 
 
 def test_a_pod_of_a_compute_domain_gets_its_channel_and_its_devices(shared, groups, run):
     group = groups["p6e-gb200.36xlarge"]
     domain = ComputeDomain(name="trainer", namespace=SPACE, nodes=18)
-    claim = claim_manifest(CASES["gb200-node"].claim("gb200-node"), group)
+    node = claim_manifest(CASES["gb200-node"].claim("gb200-node"), group)
     names = ["gb200-node", domain.channel]
-    made = [claim_manifest(domain, group), channel_template(domain), claim]
+    made = [claim_manifest(domain, group), channel_template(domain), node]
 
     item = run("member", *made, group=group, templates=names)
     wait_bound(shared.api, item)

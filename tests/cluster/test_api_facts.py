@@ -8,6 +8,7 @@ import pytest
 
 from eks_device_operations.control_plane import ApiError
 from eks_device_operations.control_plane.pods import (
+    claim,
     make_namespace,
     pod,
     wait_bound,
@@ -41,11 +42,9 @@ def made(kind, name, spec, **more):
     return {"apiVersion": API, "kind": kind, "metadata": {"name": name} | more, "spec": spec}
 
 
-def claim(kind, exactly, *, namespace=SPACE):
-    requests = [{"name": "gpu", "exactly": {"deviceClassName": CLASS} | exactly}]
-    spec = {"devices": {"requests": requests}}
-    whole = spec if kind == "ResourceClaim" else {"spec": spec}
-    return made(kind, "gpu", whole, namespace=namespace)
+def asked(kind, exactly, *, namespace=SPACE):
+    request = {"name": "gpu", "exactly": {"deviceClassName": CLASS} | exactly}
+    return claim(kind, "gpu", request, namespace=namespace)
 
 
 def test_gates_are_as_the_data_says(shared):
@@ -85,10 +84,10 @@ def test_older_claims_are_not_understood(shared):
 @pytest.mark.usefixtures("node")
 @pytest.mark.parametrize("kind", ["ResourceClaim", "ResourceClaimTemplate"])
 def test_a_claim_cannot_be_changed(shared, kind):
-    shared.install(claim(kind, {"count": 1}))
+    shared.install(asked(kind, {"count": 1}))
 
     with pytest.raises(ApiError, match="field is immutable"):
-        shared.api.apply(claim(kind, {"count": 2}))
+        shared.api.apply(asked(kind, {"count": 2}))
     shared.tally["facts settled"] += 1
 
 
@@ -99,9 +98,9 @@ def test_admin_access_needs_a_label_of_the_namespace(shared):
         shared.install({"apiVersion": "v1", "kind": "Namespace", "metadata": meta})
 
     with pytest.raises(ApiError, match="admin access to devices requires the"):
-        shared.api.create(claim("ResourceClaimTemplate", exactly, namespace="users"))
+        shared.api.create(asked("ResourceClaimTemplate", exactly, namespace="users"))
 
-    shared.install(claim("ResourceClaimTemplate", exactly, namespace="admins"))
+    shared.install(asked("ResourceClaimTemplate", exactly, namespace="admins"))
     shared.tally["facts settled"] += 1
 
 
@@ -129,7 +128,7 @@ def test_taints_of_devices_are_dropped_without_a_word(shared, node):
     taint = {"key": "example.com/sick", "effect": "NoExecute"}
     kept = offer(shared, node, "sick.example.com", taints=[taint])
     exactly = {"deviceClassName": "sick.example.com"}
-    template = claim("ResourceClaimTemplate", exactly)
+    template = asked("ResourceClaimTemplate", exactly)
     template["metadata"]["name"] = "sick"
     shared.install(template)
     item = pod("patient", namespace=SPACE, templates=["sick"])

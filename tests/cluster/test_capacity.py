@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from eks_device_operations.control_plane.pods import (
+    claim,
     given,
     make_namespace,
     pod,
@@ -154,9 +155,9 @@ def assert_refused(shared, *items, why, look_again=True):
 @pytest.mark.parametrize("case", FILLED, ids=str)
 def test_a_node_is_filled_to_the_last_device(shared, groups, run, case):
     group = groups[name_of(case.on, "dra")]
-    claim = claim_manifest(case.claim(), group)
-    shared.api.delete(claim)  # a template cannot be changed
-    shared.install(claim)
+    template = claim_manifest(case.claim(), group)
+    shared.api.delete(template)  # a template cannot be changed
+    shared.install(template)
     *first, last = (
         pod(f"fill-{index}", namespace=SPACE, group=group, templates=["fill"])
         for index in range(case.fits + 1)
@@ -209,26 +210,20 @@ def test_device_plugins_offer_what_is_planned(shared, groups, run, offer):
 
 
 def raw_claim(name, classes, attribute):
-    """A claim as somebody writes it whom nobody checks."""
     asked = [(kind, count) for kind, count in classes.items() if count]
     requests = [
         {"name": f"r-{index}", "exactly": {"deviceClassName": kind, "count": count}}
         for index, (kind, count) in enumerate(asked)
     ]
-    spec = {"devices": {"requests": requests, "constraints": [{"matchAttribute": attribute}]}}
-    return {
-        "apiVersion": "resource.k8s.io/v1",
-        "kind": "ResourceClaimTemplate",
-        "metadata": {"name": name, "namespace": SPACE},
-        "spec": {"spec": spec},
-    }
+    kind = "ResourceClaimTemplate"
+    return claim(kind, name, *requests, namespace=SPACE, match=attribute)
 
 
 def answer_of(name, requests, match, group):
     """The claim that the library builds for a group, or the codes of its faults."""
     try:
-        claim = ResourceClaimTemplate(name=name, namespace=SPACE, requests=requests, match=match)
-        return claim_manifest(claim, group), set()
+        built = ResourceClaimTemplate(name=name, namespace=SPACE, requests=requests, match=match)
+        return claim_manifest(built, group), set()
     except EksDevicesError as error:
         return None, {fault.code for fault in error.faults}
 

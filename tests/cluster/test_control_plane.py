@@ -29,6 +29,9 @@ with ControlPlane(find_binaries("1.34"), Path(sys.argv[1])) as plane:
 """
 
 
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks where Linux shows processes")
+
+
 def test_it_is_a_release_of_the_minor_and_starts_soon(start):
     before = time.monotonic()
     with start() as world:
@@ -70,8 +73,7 @@ def test_a_node_may_not_give_itself_a_label_that_is_kept_from_nodes(shared):
         shared.kubelets.join(node)
 
 
-def test_nodes_stay_ready_by_their_leases(world, planned, spec):
-    """The node controller gives a node without a fresh lease about a minute."""
+def test_leases_are_renewed_and_the_node_is_ready(world, planned, spec):
     (group,) = planned(spec("g6e", "g6e.12xlarge")).nodegroups
     (name,) = world.join(group)
     path = f"/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/{name}"
@@ -128,25 +130,29 @@ def children(pids):
 @pytest.fixture
 def running(binaries, tmp_path):
     """A program that runs a control plane, and the processes of that."""
-    assert binaries.folder.is_dir()
+    environment = os.environ | {"EKS_DEVICES_CONTROLPLANE": str(binaries.folder)}
     program = subprocess.Popen(
-        [sys.executable, "-c", STARTS, str(tmp_path / "plane")], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", STARTS, str(tmp_path / "plane")],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
     )
-    assert program.stdout is not None
-    keepers = set(map(int, program.stdout.readline().split()))
-    everything = keepers | children(keepers)
-    assert len(everything) == 8
-    assert alive(everything) == everything
-    yield program, everything
-    program.kill()
-    program.wait()
-    program.stdout.close()
+    try:
+        assert program.stdout is not None
+        keepers = set(map(int, program.stdout.readline().split()))
+        everything = keepers | children(keepers)
+        assert len(everything) == 8
+        assert alive(everything) == everything
+        yield program, keepers, everything
+    finally:
+        program.kill()
+        program.communicate()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes where Linux shows them")
+@LINUX
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_an_aborted_run_leaves_no_process(running, how):
-    program, everything = running
+    program, _, everything = running
 
     program.send_signal(how)
 
@@ -154,13 +160,12 @@ def test_an_aborted_run_leaves_no_process(running, how):
     program.wait(timeout=15)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes where Linux shows them")
-def test_killing_the_keepers_as_well_leaves_no_process(running):
-    _, everything = running
+@LINUX
+def test_a_keeper_that_is_killed_takes_its_process_along(running):
+    _, keepers, everything = running
 
-    for pid in everything - children(everything):
-        if "keeper" in Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8"):
-            os.kill(pid, signal.SIGKILL)
+    for pid in keepers:
+        os.kill(pid, signal.SIGKILL)
 
     wait_for(lambda: not alive(everything), "every process ended", seconds=15)
 

@@ -128,11 +128,3 @@ def test_a_class_whose_text_does_not_compile_is_refused(api, every_manager, refu
         selectors = [{"cel": {"expression": wrong}}]
         bad = item | {"spec": item["spec"] | {"selectors": selectors}}
         assert "spec.selectors[0].cel.expression" in refused(api.apply, bad)
-
-
-def test_this_version_drops_the_resource_name_of_a_class(api, every_manager):
-    """Which is why it is left out: an object that does not change is not sent again."""
-    item = next(one for one in every_manager if one["metadata"]["name"] == "gpu.nvidia.com")
-    named = item | {"spec": item["spec"] | {"extendedResourceName": "nvidia.com/gpu"}}
-
-    assert "extendedResourceName" not in api.apply(named, dryRun="All")["spec"]

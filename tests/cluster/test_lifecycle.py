@@ -8,6 +8,7 @@ import pytest
 
 from eks_device_charts import ImageSource, device_manifests
 from eks_device_operations.control_plane import wait_for
+from eks_device_operations.control_plane.pods import missing_devices
 from eks_devices import DeviceType, Mechanism
 
 DRA, PLUGIN = Mechanism.DRA, Mechanism.DEVICE_PLUGIN
@@ -57,7 +58,7 @@ def test_a_new_version_replaces_each_pod_and_no_other(world, planned, spec, key)
     kept = {pod for pod in before if not belongs(pod, key, name)}
     assert kept <= after
     assert len(after) == len(before)
-    assert devices(world.api, nodes, plan.nodegroups[0]) == []
+    assert missing_devices(world.api, dict.fromkeys(nodes, plan.nodegroups[0])) == []
 
 
 def belongs(pod, key, name):
@@ -81,26 +82,6 @@ def all_new(api, name, count):
     return len(running) == len(found) == count and images == {NEW}
 
 
-def devices(api, nodes, group):
-    """What of its devices a node does not offer."""
-    missing = []
-    for node in nodes:
-        offered = api.find(f"/api/v1/nodes/{node}")["status"]["allocatable"]
-        missing += [
-            (node, name)
-            for name, count in group.extended_resources.items()
-            if offered.get(name) != str(count)
-        ]
-        by_dra = [one for one in group.devices if one.mechanism is DRA]
-        if len(slices(api, node)) != len(by_dra):
-            missing.append((node, "ResourceSlices"))
-    return missing
-
-
-def slices(api, node):
-    return api.list("resource.k8s.io/v1", "ResourceSlice", fieldSelector=f"spec.nodeName={node}")
-
-
 def test_an_installation_that_goes_takes_pods_and_devices_along(world, planned, manifests, spec):
     plan = planned(
         spec("trn2", "trn2.48xlarge"),
@@ -113,7 +94,7 @@ def test_an_installation_that_goes_takes_pods_and_devices_along(world, planned, 
     world.install(*manifests(plan))
     assert set(map(tuple, world.managers().values())) != {()}
 
-    world.remove()
+    world.remove(world.applied)
 
     assert world.managers() == {name: [] for name in [*nodes, system]}
     assert world.api.list("v1", "Pod") == []
@@ -139,7 +120,7 @@ def test_one_mechanism_that_goes_leaves_the_other_alone(world, planned, manifest
     for name in leaving:
         world.kubelets.leave(name)
     rest = manifests(planned(spec("new", "p5.48xlarge")))
-    world.remove(*[item for item in world.applied if item not in rest])
+    world.remove([item for item in world.applied if item not in rest])
 
     assert world.managers() == by_dra
     assert pods(world.api) == kept

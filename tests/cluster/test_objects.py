@@ -86,30 +86,26 @@ def generations(items):
 
 def steady(api):
     """The inventory when a young cluster has written what it writes for itself."""
-    found = inventory(api)
-    while True:
+    seen = [inventory(api)]
+
+    def unchanged():
         time.sleep(1)
-        again = inventory(api)
-        if again == found:
-            return found
-        found = again
+        seen.append(inventory(api))
+        return seen[-1] if seen[-1] == seen[-2] else None
+
+    return wait_for(unchanged, "the cluster has written what it writes for itself")
 
 
 def inventory(api):
     """Every object by kind, namespace and name, but for what the cluster writes for itself."""
     found = set()
-    groups = api.request("GET", "/apis")["groups"]
-    versions = ["v1", *(one["preferredVersion"]["groupVersion"] for one in groups)]
-    for version in versions:
-        base = f"/apis/{version}" if "/" in version else f"/api/{version}"
-        for resource in api.request("GET", base)["resources"]:
-            if "/" in resource["name"] or "list" not in resource["verbs"]:
-                continue
-            if resource["kind"] in ("Event", "Lease", "ControllerRevision"):
-                continue
-            for item in api.request("GET", f"{base}/{resource['name']}")["items"]:
+    for version, resource in api.resources():
+        kind = resource["kind"]
+        listed = "/" not in resource["name"] and "list" in resource["verbs"]
+        if listed and kind not in ("Event", "Lease", "ControllerRevision"):
+            for item in api.list(version, kind):
                 meta = item["metadata"]
-                found.add((resource["kind"], meta.get("namespace"), meta["name"]))
+                found.add((kind, meta.get("namespace"), meta["name"]))
     return found
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from eks_device_operations.control_plane.kubelet import Kubelet
+from eks_device_operations.control_plane.kubelet import pod_token
 from eks_devices import Mechanism
 
 # A line is a resource, where and which where that matters, and verbs.
@@ -288,7 +288,7 @@ def test_the_tokens_of_pods_open_that_and_no_more(installed, pods):
     for pod in pods.values():
         account = f"{pod['metadata']['namespace']}:{pod['spec']['serviceAccount']}"
         calls = [*asks(CALLS.get(account, ""))]
-        api = installed.api.with_token(Kubelet(installed.api, "", None, []).token(pod))
+        api = installed.api.with_token(pod_token(installed.api, pod))
 
         codes = {what: code(api, path) for what, path in LISTS.items()}
         assert codes == {what: 200 if Ask("list", what) in calls else 403 for what in LISTS}

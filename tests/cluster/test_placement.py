@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from eks_device_operations.control_plane.pods import missing_devices, wait_bound
 from eks_devices import DeviceType, GpuSharing, Mechanism, OperatingSystem
 
 DRA, PLUGIN = Mechanism.DRA, Mechanism.DEVICE_PLUGIN
@@ -47,11 +47,6 @@ FOREIGN_TAINTS = (
     {"key": "example.com/fenced", "effect": "NoSchedule"},
     {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"},
 )
-
-
-def expected(group):
-    """What serves a node of a group, by its plan."""
-    return sorted(f"{one.device_type}/{one.mechanism}" for one in group.devices)
 
 
 def foreign(device, mechanism, name):
@@ -118,11 +113,6 @@ def scoped_only(items):
     ]
 
 
-def wanted(names):
-    """What each node should have, by the plan of its group."""
-    return {name: expected(group) for name, group in names.items()}
-
-
 def join_all(world, plan, **changed):
     """Two nodes of each group; the group of each node."""
     return {name: group for group in plan.nodegroups for name in world.join(group, 2, **changed)}
@@ -147,33 +137,9 @@ def test_each_shape_has_its_managers_and_bystanders_have_none(world, planned, ma
 
     nodes = join_all(world, plan, taints=list(FOREIGN_TAINTS))
 
-    assert world.managers() == wanted(nodes) | bystanders
+    assert world.managers() == world.planned(nodes) | bystanders
     world.tally["nodes with exactly their managers"] += len(nodes)
-    for name, group in nodes.items():
-        node = world.api.find(f"/api/v1/nodes/{name}")
-        offered = node["status"]["allocatable"]
-        for resource, count in group.extended_resources.items():
-            assert offered[resource] == str(count)
-        assert {driver_of(one) for one in slices(world.api, name)} == set(published(group))
-
-
-def slices(api, node):
-    return api.list("resource.k8s.io/v1", "ResourceSlice", fieldSelector=f"spec.nodeName={node}")
-
-
-def driver_of(item):
-    return item["spec"]["driver"]
-
-
-def published(group):
-    """The drivers that publish the devices of a group's nodes."""
-    drivers = {
-        GPU: "gpu.nvidia.com",
-        NEURON: "neuron.aws.com",
-        EFA: "dra.net",
-        DOMAIN: "compute-domain.nvidia.com",
-    }
-    return [drivers[one.device_type] for one in group.devices if one.mechanism is DRA]
+    assert missing_devices(world.api, nodes) == []
 
 
 def test_the_controller_runs_once_and_on_no_accelerated_node(world, planned, manifests, spec):
@@ -187,12 +153,8 @@ def test_the_controller_runs_once_and_on_no_accelerated_node(world, planned, man
     assert "nodeName" not in pod["spec"]
 
     system = world.join_other("system")
-    for _ in range(100):
-        (pod,) = controllers(world.api)
-        if "nodeName" in pod["spec"]:
-            break
-        time.sleep(0.1)
-    assert pod["spec"]["nodeName"] == system
+
+    assert wait_bound(world.api, {"apiVersion": "v1", "kind": "Pod"} | pod) == system
 
 
 def controllers(api):
@@ -205,7 +167,7 @@ def test_a_late_group_moves_nothing_that_was_there(world, planned, manifests, sp
     plan = planned(*first)
     world.install(*manifests(plan))
     nodes = join_all(world, plan)
-    assert world.managers() == wanted(nodes)
+    assert world.managers() == world.planned(nodes)
     pods, generations = running(world.api), texts(world.api)
 
     sliced = {"mechanism": PLUGIN, "gpu_sharing": GpuSharing.time_slicing(replicas=4)}
@@ -213,7 +175,7 @@ def test_a_late_group_moves_nothing_that_was_there(world, planned, manifests, sp
     world.install(*manifests(later))
     new = {name: group for group in later.nodegroups[2:] for name in world.join(group, 2)}
 
-    assert world.managers() == wanted(nodes | new)
+    assert world.managers() == world.planned(nodes | new)
     assert pods <= running(world.api)
     assert generations.items() <= texts(world.api).items()
 
@@ -232,6 +194,8 @@ def prepared(shared, every_manager):
     """What a cluster has once, kept between fleets; namespaces take seconds to go."""
     once = [one for one in every_manager if one["kind"] not in ("DaemonSet", "Deployment")]
     shared.install(*once, *foreign_managers()[:3])
+    # Each fleet takes away what is in this list, and these stay.
+    shared.applied.clear()
     return shared
 
 
@@ -260,7 +224,6 @@ def test_two_apps_on_one_cluster(prepared, planned, manifests, spec):
         one = planned(*groups(first, "a", second=False), keep=KEEP_ALL)
         two = planned(*groups(second, "b", second=True), keep=KEEP_ALL)
         daemons = [item for item in manifests(one) if item["kind"] == "DaemonSet"]
-        prepared.applied.clear()
         nodes: dict[str, Any] = {}
         both = zip((*one.nodegroups, *two.nodegroups), (*first, *second), strict=True)
         try:
@@ -269,7 +232,7 @@ def test_two_apps_on_one_cluster(prepared, planned, manifests, spec):
                 foreign_taints = [FOREIGN_TAINTS[index] for index in taints]
                 nodes |= dict.fromkeys(prepared.join(group, taints=foreign_taints), group)
             bystanders = join_bystanders(prepared, one)
-            assert prepared.managers() == wanted(nodes) | bystanders
+            assert prepared.managers() == prepared.planned(nodes) | bystanders
             prepared.tally["nodes with exactly their managers"] += len(nodes)
         finally:
             prepared.clear()

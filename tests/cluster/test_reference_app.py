@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 import yaml
 
-from eks_device_operations.control_plane import wait_for
+from eks_device_operations.control_plane.pods import given, pod, wait_bound
 
 TAINTS = ("aws.amazon.com/neuron", "nvidia.com/gpu")
 # The group whose devices each claim template is for, as a Pod selects it.
@@ -37,10 +39,6 @@ def objects(folder):
     ]
 
 
-def managers_of(group):
-    return sorted(f"{one.device_type}/{one.mechanism}" for one in group.devices)
-
-
 @pytest.mark.parametrize("stack", ["Training", "Blackwell"])
 def test_every_node_gets_its_managers_and_every_claim_its_devices(world, synthesised, stack):
     folder, groups = synthesised[stack]
@@ -50,52 +48,33 @@ def test_every_node_gets_its_managers_and_every_claim_its_devices(world, synthes
 
     nodes = {name: group for group in groups for name in world.join(group, group.max_size)}
 
-    wanted = {name: managers_of(group) for name, group in nodes.items()}
-    assert world.managers() == wanted | {system: []}
+    assert world.managers() == world.planned(nodes) | {system: []}
 
     templates = [one for one in items if one["kind"] == "ResourceClaimTemplate"]
     assert templates
     for template in templates:
-        assert device_counts(world, run(world, template)) == asked(template)
+        assert counts(world, run(world, template)) == asked(template)
         world.tally["claims of the reference app"] += 1
 
 
 def run(world, template):
-    """A Pod with a claim of a template, as the README writes it, once it runs."""
+    """A Pod with a claim of a template, as the README writes it, once it has a node."""
     meta = template["metadata"]
-    pod = {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": meta["name"], "namespace": meta["namespace"]},
-        "spec": {
-            "nodeSelector": {"eks-devices/nodegroup": GROUPS[meta["name"]]},
-            "tolerations": [{"key": key, "operator": "Exists"} for key in TAINTS],
-            "resourceClaims": [{"name": "devices", "resourceClaimTemplateName": meta["name"]}],
-            "containers": [
-                {
-                    "name": "train",
-                    "image": "example.com/train",
-                    "resources": {"claims": [{"name": "devices"}]},
-                }
-            ],
-        },
-    }
-    world.install(pod)
-    running = wait_for(lambda: if_running(world.api.get(pod)), f"Pod {meta['name']} runs")
-    return dict(running)
+    item = pod(
+        meta["name"],
+        namespace=meta["namespace"],
+        templates=[meta["name"]],
+        nodeSelector={"eks-devices/nodegroup": GROUPS[meta["name"]]},
+        tolerations=[{"key": key, "operator": "Exists"} for key in TAINTS],
+    )
+    world.install(item)
+    wait_bound(world.api, item)
+    return item
 
 
-def if_running(pod):
-    return pod if pod["status"]["phase"] == "Running" else None
-
-
-def device_counts(world, pod):
+def counts(world, item):
     """How many devices the Pod's claim holds, by request."""
-    (status,) = pod["status"]["resourceClaimStatuses"]
-    path = f"/apis/resource.k8s.io/v1/namespaces/{pod['metadata']['namespace']}/resourceclaims"
-    claim = world.api.find(f"{path}/{status['resourceClaimName']}")
-    requests = [one["request"] for one in claim["status"]["allocation"]["devices"]["results"]]
-    return {name: requests.count(name) for name in requests}
+    return Counter(one.request for one in given(world.api, item))
 
 
 def asked(template):

@@ -6,8 +6,9 @@ import time
 
 import pytest
 
-from eks_device_operations.control_plane import ApiError
+from eks_device_operations.control_plane import ApiError, wait_for
 from eks_device_operations.control_plane.pods import (
+    claim,
     claims_of,
     given,
     make_namespace,
@@ -43,21 +44,8 @@ def every(name, device_class, *selectors):
     return asked
 
 
-def claim(kind, name, *requests, match="", space=SPACE):
-    devices = {"requests": list(requests)}
-    if match:
-        devices["constraints"] = [{"matchAttribute": match}]
-    spec = {"devices": devices}
-    return {
-        "apiVersion": API,
-        "kind": kind,
-        "metadata": {"name": name, "namespace": space},
-        "spec": spec if kind == "ResourceClaim" else {"spec": spec},
-    }
-
-
 def template(name, *requests, **options):
-    return claim("ResourceClaimTemplate", name, *requests, **options)
+    return claim("ResourceClaimTemplate", name, *requests, namespace=SPACE, **options)
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +112,7 @@ def test_a_claim_holds_32_devices(shared, groups, run):
 
 def test_a_claim_has_256_consumers(shared, groups, run):
     """On the nodes of a managed group, which take fewer Pods, nobody gets that far."""
-    named = claim("ResourceClaim", "crowded", request("gpu", GPU_CLASS))
+    named = claim("ResourceClaim", "crowded", request("gpu", GPU_CLASS), namespace=SPACE)
     shared.api.create(named)
     first = run("first", claims=["crowded"], group=groups["p5"])
     wait_bound(shared.api, first)
@@ -146,7 +134,8 @@ def reserve(api, item, consumers):
         {"resource": "pods", "name": f"consumer-{index}", "uid": f"uid-{index}"}
         for index in range(consumers)
     ]
-    return api.request("PUT", f"{api.path(item)}/status", found)
+    # Not kept: the controller of claims takes consumers off that do not exist.
+    return api.request("PUT", f"{api.path(item)}/status", found, query={"dryRun": "All"})
 
 
 @pytest.mark.usefixtures("groups")
@@ -205,6 +194,7 @@ def test_a_search_in_vain_holds_everybody_up(shared, groups, run):
     wait_bound(shared.api, run("taker", request("efa", EFA_CLASS), group=groups["trn2"]))
     asked = (request("neuron", NEURON_CLASS, 8), request("efa", EFA_CLASS, 8))
     searching = run("searching", *asked, match=GROUP_OF_8, group=groups["trn2"])
+    wait_for(lambda: claims_of(shared.api, searching), "the claim that is searched for")
     time.sleep(0.5)
 
     started = time.monotonic()
@@ -226,11 +216,26 @@ def test_all_of_a_whole_node_is_decided_at_once(shared, groups, run):
     whole = run("whole", *asked, group=groups["trn2"])
     found = decided(shared, whole, look_again=False)
 
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 5
     assert "1 cannot allocate all claims" in found.message
     remove(shared.api, taker)
     wait_bound(shared.api, whole)
     assert len(given(shared.api, whole)) == 32
+
+
+def test_a_pod_that_names_its_small_claim_first_is_decided_at_once(shared, groups, run):
+    """A whole p5 of which one GPU is taken: the claim for EFAs alone would be given."""
+    taker = run("taker", request("gpu", GPU_CLASS), group=groups["p5"])
+    wait_bound(shared.api, taker)
+    for name, asked in (("gpus", (GPU_CLASS, 8)), ("efas", (EFA_CLASS, 32))):
+        shared.install(template(name, request("device", *asked)))
+
+    started = time.monotonic()
+    whole = run("whole-p5", templates=["gpus", "efas"], group=groups["p5"])
+    found = decided(shared, whole, look_again=False)
+
+    assert time.monotonic() - started < 5
+    assert "1 cannot allocate all claims" in found.message
 
 
 def tolerated(item):
@@ -269,7 +274,7 @@ def test_priority_frees_extended_resources_and_no_claimed_devices(shared, groups
 def test_a_template_is_a_claim_for_each_pod_and_a_name_is_one_for_all(shared, groups, run):
     own = [run("own", request("gpu", GPU_CLASS), group=groups["p5"])]
     own.append(run("own-2", templates=["own"], group=groups["p5"]))
-    named = claim("ResourceClaim", "named", request("gpu", GPU_CLASS))
+    named = claim("ResourceClaim", "named", request("gpu", GPU_CLASS), namespace=SPACE)
     shared.api.create(named)
     both = [run(name, claims=["named"], **EVERYWHERE) for name in ("one", "two")]
     nodes = [wait_bound(shared.api, item) for item in (*own, *both)]

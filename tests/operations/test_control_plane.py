@@ -155,8 +155,12 @@ def test_a_process_that_never_answers_is_told(tmp_path):
 
 
 def test_a_process_that_will_not_end_is_ended(tmp_path):
-    stubborn = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
+    stubborn = (
+        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+        "print('ready', flush=True); time.sleep(60)"
+    )
     process = Process("stubborn", python(stubborn), tmp_path / "log")
+    wait_for(lambda: process.last_lines() == "ready", "the process ignores requests to end")
     before = time.monotonic()
 
     process.stop()

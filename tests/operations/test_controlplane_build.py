@@ -16,7 +16,7 @@ NAMES = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
 GO = """#!/bin/sh
 echo "$1" >>"$ASKED"
 case "$1 $2" in
-"list -m") echo v1.34.99 ;;
+"list -m") [ -e "$OFFLINE" ] && { echo 'no route to host' >&2; exit 1; }; echo v1.34.99 ;;
 "list -deps") printf 'a\\nb\\nc\\nd\\n' ;;
 "build -v")
   [ -e "$BROKEN" ] && { echo '# a/b' >&2; echo 'a/b.go:1: undefined: x' >&2; exit 1; }
@@ -46,6 +46,7 @@ def build(tmp_path):
             "XDG_CACHE_HOME": str(tmp_path / "cache"),
             "ASKED": str(tmp_path / "asked"),
             "BROKEN": str(tmp_path / "broken"),
+            "OFFLINE": str(tmp_path / "offline"),
         }
         return subprocess.run(
             [sys.executable, str(BUILD)],
@@ -99,6 +100,17 @@ def test_a_build_that_fails_shows_why_and_leaves_what_was_there(build, tmp_path)
     assert "undefined: x" in done.stderr
     assert (folder(tmp_path) / "built-from").read_text(encoding="utf-8") == "older"
     assert [one.name for one in folder(tmp_path).parent.iterdir()] == ["1.34"]
+
+
+def test_modules_that_cannot_be_had_are_told(build, tmp_path):
+    (tmp_path / "offline").touch()
+
+    done = build()
+
+    assert done.returncode == 2
+    assert "no route to host" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(folder(tmp_path).parent.iterdir()) == []
 
 
 def test_without_go_it_says_what_to_do(build):

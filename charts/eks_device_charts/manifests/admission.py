@@ -90,7 +90,7 @@ def _variables(**expressions: str) -> list[Object]:
 
 
 def _is_own(node: str, message: str) -> Object:
-    """Whether a node is that of the Pod whose token was shown; one without a node has none."""
+    """Whether a node is that of the Pod whose token was shown; a token may name none."""
     return {
         "expression": f"variables.node != '' && {node} == variables.node",
         "message": message,

@@ -40,15 +40,17 @@ def claim_manifest(claim: Claim, plan: NodegroupPlan) -> dict[str, Any]:
     return manifest
 
 
-def claim_findings(claim: Claim, plan: NodegroupPlan) -> list[Finding]:
+def claim_findings(claim: Claim, manifest: dict[str, Any], plan: NodegroupPlan) -> list[Finding]:
     """What is worth knowing of a claim on a group, beside its faults.
 
-    Raises:
-        EksDevicesError: The faults of `claim_manifest`.
+    Args:
+        claim: The claim.
+        manifest: What `claim_manifest` made of it for the group.
+        plan: The plan of the group.
     """
     if isinstance(claim, ComputeDomain):
         return list(_domain_findings(claim, plan))
-    return list(_search_findings(claim.path, claim_manifest(claim, plan)))
+    return list(_search_findings(claim.path, manifest))
 
 
 def _domain_findings(domain: ComputeDomain, plan: NodegroupPlan) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -19,7 +20,6 @@ APPLY_PATCH: Final = "application/apply-patch+yaml"
 MERGE_PATCH: Final = "application/merge-patch+json"
 _SECONDS: Final = 30
 _REFUSED: Final = 300
-_NOT_FOUND: Final = 404
 _FIELD_MANAGER: Final = "eks-devices"
 # The server asks to come back later while it gets ready to serve a new kind.
 _RETRIES: Final = urllib3.Retry(
@@ -40,7 +40,8 @@ class ApiError(Exception):
         try:
             said = json.loads(body)
         except ValueError:
-            said = {}
+            said = None
+        said = said if isinstance(said, dict) else {}
         self.code = code
         self.reason = str(said.get("reason", ""))
         self.message = str(said.get("message", body.decode(errors="replace")))
@@ -55,8 +56,8 @@ class Api:
         server: Its address.
         pool: The connections, with the certificate of whoever asks, if that is the proof.
         headers: What each request says besides, such as a token.
-        warnings: What the server warned of, in order; clients made from one another share it.
-        asked: How many requests were sent, by method; shared likewise.
+        warnings: What the server warned this client of, in order.
+        asked: How many requests were sent, by method; clients made from one another share it.
     """
 
     server: str
@@ -85,14 +86,14 @@ class Api:
         headers = urllib3.HTTPHeaderDict({"Impersonate-User": name})
         for group in groups:
             headers.add("Impersonate-Group", group)
-        return replace(self, headers=headers)
+        return replace(self, headers=headers, warnings=[])
 
     def with_token(self, token: str) -> Api:
         """The client of whoever holds a token, and nothing but that."""
         trust = self.pool.connection_pool_kw["ca_certs"]
         pool = urllib3.PoolManager(maxsize=2, retries=_RETRIES, timeout=_SECONDS, ca_certs=trust)
         headers = urllib3.HTTPHeaderDict({"Authorization": f"Bearer {token}"})
-        return replace(self, pool=pool, headers=headers)
+        return replace(self, pool=pool, headers=headers, warnings=[])
 
     def request(
         self,
@@ -133,7 +134,7 @@ class Api:
         try:
             return self.request("GET", path)
         except ApiError as error:
-            if error.code == _NOT_FOUND:
+            if error.code == HTTPStatus.NOT_FOUND:
                 return None
             raise
 
@@ -143,7 +144,7 @@ class Api:
             options = {"propagationPolicy": "Background", **query}
             self.request("DELETE", self.path(item), query=options)
         except ApiError as error:
-            if error.code != _NOT_FOUND:
+            if error.code != HTTPStatus.NOT_FOUND:
                 raise
 
     def merge(self, path: str, change: object) -> Object:
@@ -170,8 +171,15 @@ class Api:
                 yield json.loads(line)
 
     def path(self, item: Mapping[str, Any]) -> str:
-        """Where an object is."""
+        """Where an object is.
+
+        Raises:
+            ValueError: It lacks the namespace that its kind needs, so it would be found nowhere.
+        """
         meta = item["metadata"]
+        namespaced = self._resource(item["apiVersion"], item["kind"])["namespaced"]
+        if namespaced and not meta.get("namespace"):
+            raise ValueError(f"{item['kind']} {meta['name']} has no namespace")
         place = self.collection(item["apiVersion"], item["kind"], meta.get("namespace"))
         return f"{place}/{meta['name']}"
 
@@ -181,6 +189,13 @@ class Api:
         inside = f"/namespaces/{namespace}" if resource["namespaced"] and namespace else ""
         return f"{_base(api_version)}{inside}/{resource['name']}"
 
+    def resources(self) -> Iterator[tuple[str, Object]]:
+        """Every resource that is served, with its API version; subresources too."""
+        groups = self.request("GET", "/apis")["groups"]
+        for version in ("v1", *(one["preferredVersion"]["groupVersion"] for one in groups)):
+            for resource in self.request("GET", _base(version))["resources"]:
+                yield version, resource
+
     def _resource(self, api_version: str, kind: str) -> Object:
         if (api_version, kind) not in self._kinds:
             for resource in self.request("GET", _base(api_version))["resources"]:
@@ -188,7 +203,7 @@ class Api:
                     self._kinds[api_version, resource["kind"]] = resource
         if (api_version, kind) not in self._kinds:
             text = json.dumps({"reason": "NoKind", "message": f"no {kind} in {api_version}"})
-            raise ApiError(f"GET {_base(api_version)}", _NOT_FOUND, text.encode())
+            raise ApiError(f"GET {_base(api_version)}", HTTPStatus.NOT_FOUND, text.encode())
         return self._kinds[api_version, kind]
 
     def _send(

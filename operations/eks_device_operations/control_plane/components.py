@@ -17,8 +17,12 @@ _SERVICE_ADDRESSES: Final = "10.100.0.0/16"
 _ISSUER: Final = "https://kubernetes.default.svc"
 
 
-def etcd(client: str, peer: str, data: Path) -> list[str]:
-    """One member that keeps its data for the run only, so it need not wait for the disk."""
+def etcd(client: str, peer: str, data: Path, keys: Credentials) -> list[str]:
+    """One member that keeps its data for the run only, so it need not wait for the disk.
+
+    Whoever reads it has every secret of the cluster, so it asks for a certificate.
+    """
+    certificate, key = keys.serving
     return [
         "--name=local",
         f"--data-dir={data}",
@@ -28,6 +32,16 @@ def etcd(client: str, peer: str, data: Path) -> list[str]:
         f"--initial-advertise-peer-urls={peer}",
         f"--initial-cluster=local={peer}",
         "--unsafe-no-fsync",
+        *(
+            f"--{peers}{option}"
+            for peers in ("", "peer-")
+            for option in (
+                f"cert-file={certificate}",
+                f"key-file={key}",
+                f"trusted-ca-file={keys.authority}",
+                "client-cert-auth",
+            )
+        ),
     ]
 
 
@@ -39,10 +53,13 @@ def api_server(etcd_address: str, port: int, keys: Credentials) -> list[str]:
 
     Source: https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html
     """
-    certificate, key = keys.serving()
-    tokens = keys.signing_key()
+    certificate, key = keys.serving
+    tokens = keys.signing_key
     return [
         f"--etcd-servers={etcd_address}",
+        f"--etcd-cafile={keys.authority}",
+        f"--etcd-certfile={certificate}",
+        f"--etcd-keyfile={key}",
         f"--bind-address={LOOPBACK}",
         f"--advertise-address={LOOPBACK}",
         f"--secure-port={port}",
@@ -64,7 +81,7 @@ def api_server(etcd_address: str, port: int, keys: Credentials) -> list[str]:
 
 def controller_manager(server: str, port: int, keys: Credentials) -> list[str]:
     """The controllers, each with its own account and permissions, as in a real cluster."""
-    certificate, key = keys.serving()
+    certificate, key = keys.serving
     user = "system:kube-controller-manager"
     return [
         f"--kubeconfig={keys.kubeconfig(server, user)}",
@@ -73,7 +90,7 @@ def controller_manager(server: str, port: int, keys: Credentials) -> list[str]:
         f"--tls-cert-file={certificate}",
         f"--tls-private-key-file={key}",
         "--use-service-account-credentials=true",
-        f"--service-account-private-key-file={keys.signing_key()}",
+        f"--service-account-private-key-file={keys.signing_key}",
         f"--root-ca-file={keys.authority}",
         "--leader-elect=false",
         f"--kube-api-qps={_RATE['qps']}",
@@ -83,7 +100,7 @@ def controller_manager(server: str, port: int, keys: Credentials) -> list[str]:
 
 def scheduler(server: str, port: int, keys: Credentials, folder: Path) -> list[str]:
     """The default scheduler; it looks again soon at Pods that did not fit."""
-    certificate, key = keys.serving()
+    certificate, key = keys.serving
     kubeconfig = keys.kubeconfig(server, "system:kube-scheduler")
     configuration: dict[str, Any] = {
         "apiVersion": "kubescheduler.config.k8s.io/v1",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +27,13 @@ class Credentials:
         self._host = host
         self._issuer = trustme.CA(organization_name="eks-devices")
         self.authority = self._write("ca.crt", self._issuer.cert_pem.bytes())
-        self._issued: dict[str, tuple[Path, Path]] = {}
 
+    @cached_property
     def serving(self) -> tuple[Path, Path]:
-        """Certificate and key of the servers of this host."""
+        """Certificate and key of the servers of this host, and of one that asks another."""
         return self._issue("serving")
 
+    @cached_property
     def signing_key(self) -> Path:
         """The key that signs the tokens of service accounts, and that checks them."""
         return self._issue("tokens")[1]
@@ -55,15 +57,12 @@ class Credentials:
     def _issue(
         self, name: str, *, user: str | None = None, group: str | None = None
     ) -> tuple[Path, Path]:
-        if name not in self._issued:
-            # The host is on every certificate: one without an address has an empty list of them,
-            # marked as critical, which Go refuses.
-            leaf = self._issuer.issue_cert(self._host, common_name=user, organization_name=group)
-            chain = b"".join(part.bytes() for part in leaf.cert_chain_pems)
-            certificate = self._write(f"{name}.crt", chain)
-            key = self._write(f"{name}.key", leaf.private_key_pem.bytes())
-            self._issued[name] = certificate, key
-        return self._issued[name]
+        # The host is on every certificate: one without an address has an empty list of them,
+        # marked as critical, which Go refuses.
+        leaf = self._issuer.issue_cert(self._host, common_name=user, organization_name=group)
+        chain = b"".join(part.bytes() for part in leaf.cert_chain_pems)
+        certificate = self._write(f"{name}.crt", chain)
+        return certificate, self._write(f"{name}.key", leaf.private_key_pem.bytes())
 
     def _write(self, name: str, content: bytes) -> Path:
         file = self._folder / name

@@ -6,8 +6,9 @@ as it does in a real cluster.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import Final
 
 from eks_device_charts.manifests.managers import ManagerKey
@@ -21,7 +22,6 @@ from .manager_pods import built_in_manager, manager_of, registered_resources, se
 _LEASE_SECONDS: Final = 40
 _NAMESPACE: Final = "kube-node-lease"
 _SLICES: Final = "/apis/resource.k8s.io/v1/resourceslices"
-_NOT_FOUND: Final = 404
 _THE_SYSTEM: Final = "the operating system"
 
 
@@ -40,7 +40,7 @@ class Kubelet:
         self.faults = faults
         self._administrator = api
         self._api = api.as_user(f"system:node:{name}", "system:nodes")
-        # By the Pod's uid: a manager that is replaced has two Pods for a moment.
+        # By the Pod's uid.
         self._managers: dict[str, ManagerKey] = {}
 
     @property
@@ -49,10 +49,18 @@ class Kubelet:
         return tuple(sorted(self._managers.values()))
 
     def register(self, node: Object) -> None:
-        """Join the cluster."""
-        self._api.create(node)
+        """Join the cluster.
+
+        Raises:
+            ApiError: The API server does not let the node in.
+        """
         spec = {"holderIdentity": self.name, "leaseDurationSeconds": _LEASE_SECONDS}
         self._api.create(self._lease | {"spec": spec | {"renewTime": _now()}})
+        try:
+            self._api.create(node)
+        except ApiError:
+            self._administrator.delete(self._lease)
+            raise
         if self.group is not None and (built_in := built_in_manager(self.group)):
             self._start(_THE_SYSTEM, built_in, None)
 
@@ -71,18 +79,15 @@ class Kubelet:
             api.delete({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice"} | item)
         api.delete(self._lease)
 
-    def token(self, pod: Object) -> str:
-        """A token as the kubelet puts it into the Pod: it names the Pod, and the Pod's node."""
-        meta, account = pod["metadata"], pod["spec"]["serviceAccountName"]
-        path = f"/api/v1/namespaces/{meta['namespace']}/serviceaccounts/{account}/token"
-        bound = {"apiVersion": "v1", "kind": "Pod", "name": meta["name"], "uid": meta["uid"]}
-        answer = self._administrator.request("POST", path, {"spec": {"boundObjectRef": bound}})
-        return str(answer["status"]["token"])
-
     @property
     def _lease(self) -> Object:
         meta = {"name": self.name, "namespace": _NAMESPACE}
         return {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": meta}
+
+    def forget_all_but(self, uids: Collection[str]) -> None:
+        """Stop the managers whose Pods are gone, in case nobody said so."""
+        for uid in set(self._managers) - {*uids, _THE_SYSTEM}:
+            self._stop(uid)
 
     def heed(self, pod: Object, *, gone: bool = False) -> None:
         """Do what a change of one of the node's Pods asks for."""
@@ -96,7 +101,7 @@ class Kubelet:
                 self._run(pod)
         except ApiError as error:
             # A Pod, or the node itself, may be gone by now.
-            if error.code != _NOT_FOUND:
+            if error.code != HTTPStatus.NOT_FOUND:
                 self._report(f"Pod {meta['namespace']}/{meta['name']}: {error}")
 
     def _run(self, pod: Object) -> None:
@@ -108,10 +113,11 @@ class Kubelet:
         self._api.merge(path, {"status": _running(pod)})
 
     def _start(self, uid: str, key: ManagerKey, pod: Object | None) -> None:
+        if uid in self._managers:
+            return
         who = _words(key)
         if others := [other for other in self.managers if other[0] is key[0]]:
             self._report(f"{who} beside {', '.join(map(_words, others))}")
-        self._managers[uid] = key
         device = served_device(self.group, key)
         if self.group is None or device is None:
             self._report(f"{who} has nothing to manage here")
@@ -119,6 +125,7 @@ class Kubelet:
             self._offer(registered_resources(self.group, key[0]))
         elif pod is not None:
             self._publish(resource_slice(self.group, device, node=self.name), pod)
+        self._managers[uid] = key
 
     def _stop(self, uid: str) -> None:
         key = self._managers.pop(uid, None)
@@ -131,11 +138,14 @@ class Kubelet:
             self._api.request("DELETE", _SLICES, query={"fieldSelector": mine})
 
     def _publish(self, item: Object, pod: Object) -> None:
-        driver = self._administrator.with_token(self.token(pod))
+        driver = self._administrator.with_token(pod_token(self._administrator, pod))
         node = self._administrator.request("GET", f"/api/v1/nodes/{self.name}")
         owner = {"apiVersion": "v1", "kind": "Node", "name": self.name}
         item["metadata"]["ownerReferences"] = [owner | {"uid": node["metadata"]["uid"]}]
         driver.create(item)
+        for warning in driver.warnings:
+            self._report(f"{item['metadata']['name']}: {warning}")
+        driver.pool.clear()
 
     def _offer(self, resources: Mapping[str, int]) -> None:
         amounts = {name: str(count) for name, count in resources.items()}
@@ -144,6 +154,20 @@ class Kubelet:
 
     def _report(self, what: str) -> None:
         self.faults.append(f"node {self.name}: {what}")
+
+
+def pod_token(api: Api, pod: Object) -> str:
+    """A token as a kubelet puts it into a Pod: it names the Pod, and the Pod's node.
+
+    Args:
+        api: An administrator's client.
+        pod: The Pod, bound to a node.
+    """
+    meta, account = pod["metadata"], pod["spec"]["serviceAccountName"]
+    path = f"/api/v1/namespaces/{meta['namespace']}/serviceaccounts/{account}/token"
+    bound = {"apiVersion": "v1", "kind": "Pod", "name": meta["name"], "uid": meta["uid"]}
+    answer = api.request("POST", path, {"spec": {"boundObjectRef": bound}})
+    return str(answer["status"]["token"])
 
 
 def _words(key: ManagerKey) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from http import HTTPStatus
 from types import TracebackType
 from typing import Final, Self
 
@@ -45,14 +47,23 @@ class Kubelets:
         value: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """End the work; the nodes stay as they are."""
+        """End the work, a watch with its next event; the nodes stay as they are."""
         self._ended.set()
 
     def join(self, node: Object, group: NodegroupPlan | None = None) -> None:
-        """Register a node; one of a planned group offers devices when their managers run."""
+        """Register a node; one of a planned group offers devices when their managers run.
+
+        Raises:
+            ApiError: The API server does not let the node in.
+        """
         kubelet = Kubelet(self._api, node["metadata"]["name"], group, self.faults)
+        # Before it registers: its Pods may come at once.
         self._nodes[kubelet.name] = kubelet
-        kubelet.register(node)
+        try:
+            kubelet.register(node)
+        except ApiError:
+            del self._nodes[kubelet.name]
+            raise
 
     def leave(self, name: str) -> None:
         """Take a node out of the cluster, with the Pods on it."""
@@ -69,31 +80,38 @@ class Kubelets:
     def _beat(self) -> None:
         while not self._ended.wait(_SECONDS_BETWEEN_BEATS):
             for kubelet in list(self._nodes.values()):
-                try:
-                    kubelet.beat()
-                except (ApiError, urllib3.exceptions.HTTPError) as error:
-                    if not self._ended.is_set() and kubelet.name in self._nodes:
-                        self.faults.append(f"node {kubelet.name}: its lease: {error}")
+                self._try(kubelet.beat, f"the lease of node {kubelet.name}")
 
     def _heed_pods(self) -> None:
         while not self._ended.is_set():
-            try:
-                self._heed_all()
-            except (ApiError, urllib3.exceptions.HTTPError):
-                # A watch may end at any time, and what it missed is in the next list.
-                self._ended.wait(_SECONDS_AFTER_A_FAULT)
+            self._try(self._heed_all, "the Pods")
+            self._ended.wait(_SECONDS_AFTER_A_FAULT)
+
+    def _try(self, work: Callable[[], None], what: str) -> None:
+        """Do a piece of work; a thread that died would be missed by nobody."""
+        try:
+            work()
+        except urllib3.exceptions.HTTPError:
+            # A connection may end at any time, and what was missed is in the next list.
+            pass
+        except Exception as error:  # noqa: BLE001
+            gone = isinstance(error, ApiError) and error.code == HTTPStatus.NOT_FOUND
+            if not gone and not self._ended.is_set():
+                self.faults.append(f"{what}: {error!r}")
 
     def _heed_all(self) -> None:
         answer = self._api.request("GET", _PODS)
+        uids = {pod["metadata"]["uid"] for pod in answer["items"]}
+        for kubelet in list(self._nodes.values()):
+            kubelet.forget_all_but(uids)
         for pod in answer["items"]:
             self._heed(pod)
         for event in self._api.watch(_PODS, answer["metadata"]["resourceVersion"]):
-            if event["type"] == "ERROR":
+            if self._ended.is_set() or event["type"] == "ERROR":
                 return
             self._heed(event["object"], gone=event["type"] == "DELETED")
 
     def _heed(self, pod: Object, *, gone: bool = False) -> None:
         kubelet = self._nodes.get(pod["spec"].get("nodeName", ""))
         if kubelet is not None:
-            item = {"apiVersion": "v1", "kind": "Pod"} | pod
-            kubelet.heed(item, gone=gone)
+            kubelet.heed({"apiVersion": "v1", "kind": "Pod"} | pod, gone=gone)

@@ -7,32 +7,14 @@ from functools import cache
 from typing import Final
 
 from eks_device_charts.manifests.managers import MANAGERS, ManagerKey
-from eks_devices import (
-    DevicePlan,
-    DeviceType,
-    DriverPlan,
-    Mechanism,
-    NodegroupPlan,
-    OperatingSystem,
-)
+from eks_devices import DevicePlan, DeviceType, DriverPlan, Mechanism, NodegroupPlan
 from eks_devices._frozen import FrozenDict
-from eks_devices.names import (
-    BOTTLEROCKET_NVIDIA_PLUGIN,
-    DEFAULT_OWNER,
-    EFA_RESOURCE,
-    GPU_RESOURCE,
-    NEURON_CORE_RESOURCE,
-    NEURON_RESOURCE,
-)
+from eks_devices.bottlerocket import runs_built_in_plugin
+from eks_devices.names import DEFAULT_OWNER, EXTENDED_RESOURCES
 
 from .client import Object
 
 _NAME_LABEL: Final = "app.kubernetes.io/name"
-_RESOURCES: Final = {
-    DeviceType.NEURON: (NEURON_RESOURCE, NEURON_CORE_RESOURCE),
-    DeviceType.GPU: (GPU_RESOURCE,),
-    DeviceType.EFA: (EFA_RESOURCE,),
-}
 
 
 @cache
@@ -67,19 +49,10 @@ def served_device(group: NodegroupPlan | None, key: ManagerKey) -> DevicePlan | 
 
 def registered_resources(group: NodegroupPlan, device_type: DeviceType) -> dict[str, int]:
     """The extended resources that a device plugin registers with the kubelet of a group's node."""
-    names = _RESOURCES[device_type]
+    names = EXTENDED_RESOURCES[device_type]
     return {name: group.extended_resources[name] for name in names}
 
 
 def built_in_manager(group: NodegroupPlan) -> ManagerKey | None:
-    """The manager that the image of a group's nodes starts by itself, by what the image is told.
-
-    Bottlerocket's variant with NVIDIA's driver runs a device plugin unless it is switched off.
-
-    Source: https://bottlerocket.dev/en/os/latest/api/settings/kubelet-device-plugins/
-    """
-    bottlerocket = group.operating_system is OperatingSystem.BOTTLEROCKET
-    is_on = group.bottlerocket_settings.get(BOTTLEROCKET_NVIDIA_PLUGIN, True) is not False
-    has_gpu = any(device.device_type is DeviceType.GPU for device in group.devices)
-    plugin = (DeviceType.GPU, Mechanism.DEVICE_PLUGIN)
-    return plugin if bottlerocket and is_on and has_gpu else None
+    """The manager that the operating system of a group's nodes starts by itself."""
+    return (DeviceType.GPU, Mechanism.DEVICE_PLUGIN) if runs_built_in_plugin(group) else None

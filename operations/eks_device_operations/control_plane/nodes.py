@@ -11,10 +11,7 @@ from .client import Object
 
 _REGION: Final = "us-east-2"
 _ZONE: Final = f"{_REGION}a"
-# What the kubelet keeps of a node's memory, roughly.
-_KEPT_MIB: Final = 1024
-_HUGE_PAGES_MIB: Final = 10240
-# A plan without a number leaves it to the AMI, which takes at least this many.
+# A plan without a number leaves it to the AMI; this is the kubelet's own default.
 _PODS: Final = 110
 _CAPACITY_TYPES: Final = {
     CapacityKind.SPOT: "SPOT",
@@ -45,10 +42,9 @@ def group_node(group: NodegroupPlan, name: str, *, kubelet_version: str) -> Obje
         },
         capacity={
             "cpu": str(instance.vcpus),
-            "memory": f"{instance.memory_mib - _KEPT_MIB}Mi",
+            "memory": f"{instance.memory_mib}Mi",
             "pods": str(group.max_pods or _PODS),
             "ephemeral-storage": f"{group.disk_gib}Gi",
-            "hugepages-2Mi": f"{_HUGE_PAGES_MIB if group.network_interfaces else 0}Mi",
         },
     )
     node["spec"]["taints"] = [taint.to_dict() for taint in group.taints]

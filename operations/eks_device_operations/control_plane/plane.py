@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Self, TypeVar
 
 import urllib3
 
@@ -17,6 +17,8 @@ from .client import Api
 from .components import LOOPBACK
 from .credentials import ADMINISTRATORS, Credentials
 from .processes import Process, free_ports, wait_until
+
+T = TypeVar("T")
 
 _OK: Final = 200
 _SECONDS_TO_START: Final = 60
@@ -34,16 +36,14 @@ class ControlPlane:
     Attributes:
         folder: Where logs and keys are, also afterwards.
         version: The version of the API server.
-        kubeconfig: A file with which its holder is an administrator; there once it is entered.
     """
-
-    kubeconfig: Path
 
     def __init__(self, binaries: Binaries, folder: Path) -> None:
         self.folder = folder
         self.version = binaries.version
         self._binaries = binaries
         self._processes: list[Process] = []
+        self._kubeconfig: Path | None = None
         self._api: Api | None = None
 
     @property
@@ -53,9 +53,16 @@ class ControlPlane:
         Raises:
             OperationError: The control plane does not run.
         """
-        if self._api is None:
-            raise OperationError("the control plane does not run; enter it first")
-        return self._api
+        return _running(self._api)
+
+    @property
+    def kubeconfig(self) -> Path:
+        """A file with which its holder is an administrator.
+
+        Raises:
+            OperationError: The control plane does not run.
+        """
+        return _running(self._kubeconfig)
 
     @property
     def processes(self) -> tuple[Process, ...]:
@@ -68,7 +75,7 @@ class ControlPlane:
         Raises:
             OperationError: A component did not start; with the end of its log.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 self._start(self.folder / f"start-{attempt}")
@@ -77,8 +84,8 @@ class ControlPlane:
                 if attempt == _ATTEMPTS or _PORT_TAKEN not in str(error):
                     raise
             else:
-                break
-        return self
+                return self
+        raise AssertionError("the last attempt returns or raises")
 
     def __exit__(
         self,
@@ -91,7 +98,9 @@ class ControlPlane:
 
     def stop(self) -> None:
         """End what runs, last first; logs and keys stay, the data goes."""
-        self._api = None
+        if self._api is not None:
+            self._api.pool.clear()
+        self._api = self._kubeconfig = None
         while self._processes:
             self._processes.pop().stop()
         for data in self.folder.glob("*/data"):
@@ -101,11 +110,12 @@ class ControlPlane:
         folder.mkdir()
         client, peer, secure, controllers, scheduler = free_ports(5)
         keys = Credentials(folder / "keys", host=LOOPBACK)
-        etcd, server = f"http://{LOOPBACK}:{client}", f"https://{LOOPBACK}:{secure}"
-        self.kubeconfig = keys.kubeconfig(server, "administrator", ADMINISTRATORS)
-        api = Api.of(self.kubeconfig)
+        etcd, server = f"https://{LOOPBACK}:{client}", f"https://{LOOPBACK}:{secure}"
+        kubeconfig = keys.kubeconfig(server, "administrator", ADMINISTRATORS)
+        api = Api.of(kubeconfig)
 
-        arguments = components.etcd(etcd, f"http://{LOOPBACK}:{peer}", folder / "data")
+        peers = f"https://{LOOPBACK}:{peer}"
+        arguments = components.etcd(etcd, peers, folder / "data", keys)
         self._run("etcd", arguments, folder, _answers(api, f"{etcd}/health"))
         arguments = components.api_server(etcd, secure, keys)
         self._run("kube-apiserver", arguments, folder, _answers(api, f"{server}/readyz"))
@@ -115,7 +125,7 @@ class ControlPlane:
         arguments = components.scheduler(server, scheduler, keys, folder)
         healthy = _answers(api, f"https://{LOOPBACK}:{scheduler}/healthz")
         self._run("kube-scheduler", arguments, folder, healthy)
-        self._api = api
+        self._api, self._kubeconfig = api, kubeconfig
 
     def _run(
         self, name: str, arguments: list[str], folder: Path, healthy: Callable[[], bool]
@@ -124,6 +134,12 @@ class ControlPlane:
         process = Process(name, command, folder / f"{name}.log")
         self._processes.append(process)
         wait_until(healthy, process, _SECONDS_TO_START)
+
+
+def _running(value: T | None) -> T:
+    if value is None:
+        raise OperationError("the control plane does not run; enter it first")
+    return value
 
 
 def _answers(api: Api, address: str) -> Callable[[], bool]:

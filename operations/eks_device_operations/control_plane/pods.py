@@ -60,35 +60,69 @@ def make_namespace(api: Api, name: str) -> None:
     wait_for(lambda: api.find(account), f"the default ServiceAccount of {name}")
 
 
-def wait_offered(api: Api, nodes: Mapping[str, NodegroupPlan]) -> None:
-    """Wait until nodes offer every device of their plan.
+def missing_devices(api: Api, nodes: Mapping[str, NodegroupPlan]) -> list[str]:
+    """What nodes do not offer of their plan: `<node>: <driver or extended resource>`.
 
     Args:
         api: An administrator's client.
         nodes: The group of each node.
     """
+    offered = {one["metadata"]["name"]: one["status"] for one in api.list("v1", "Node")}
+    slices = [one["spec"] for one in api.list(_RESOURCES, "ResourceSlice")]
+    published = {(one["nodeName"], one["driver"]) for one in slices}
+    missing = [
+        f"{name}: {driver}"
+        for name, group in nodes.items()
+        for driver in _drivers(group)
+        if (name, driver) not in published
+    ]
+    return missing + [
+        f"{name}: {resource}"
+        for name, group in nodes.items()
+        for resource, count in group.extended_resources.items()
+        if offered[name]["allocatable"].get(resource) != str(count)
+    ]
 
-    def missing() -> list[str]:
-        offered = {one["metadata"]["name"]: one["status"] for one in api.list("v1", "Node")}
-        slices = [one["spec"] for one in api.list(_RESOURCES, "ResourceSlice")]
-        published = {(one["nodeName"], one["driver"]) for one in slices}
-        return [
-            name
-            for name, group in nodes.items()
-            if not _registered(group) <= offered[name]["allocatable"].items()
-            or not {(name, driver) for driver in _drivers(group)} <= published
-        ]
 
-    wait_for(lambda: not missing(), f"the devices of {', '.join(nodes)}")
+def wait_offered(api: Api, nodes: Mapping[str, NodegroupPlan]) -> None:
+    """Wait until nodes offer every device of their plan.
 
-
-def _registered(group: NodegroupPlan) -> set[tuple[str, str]]:
-    return {(name, str(count)) for name, count in group.extended_resources.items()}
+    Raises:
+        TimeoutError: Some do not after two minutes; with what is missing.
+    """
+    try:
+        wait_for(lambda: not missing_devices(api, nodes), "devices", seconds=120)
+    except TimeoutError as error:
+        raise TimeoutError(f"{error}: {', '.join(missing_devices(api, nodes))}") from error
 
 
 def _drivers(group: NodegroupPlan) -> list[str]:
     by_dra = (one for one in group.devices if one.mechanism is Mechanism.DRA)
     return [DRIVERS[one.device_type] for one in by_dra]
+
+
+def claim(
+    kind: str, name: str, *requests: Object, namespace: str = "default", match: str = ""
+) -> Object:
+    """A claim as somebody writes it whom nobody checks.
+
+    Args:
+        kind: `ResourceClaim` or `ResourceClaimTemplate`.
+        name: Its name.
+        requests: What it asks for, in the API's own words.
+        namespace: Its namespace.
+        match: The attribute that all devices must share; none when empty.
+    """
+    devices: Object = {"requests": list(requests)}
+    if match:
+        devices["constraints"] = [{"matchAttribute": match}]
+    spec = {"devices": devices}
+    return {
+        "apiVersion": _RESOURCES,
+        "kind": kind,
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": spec if kind == "ResourceClaim" else {"spec": spec},
+    }
 
 
 def pod(
@@ -169,10 +203,10 @@ def wait_bound(api: Api, item: Object) -> str:
         return found if found and found.node else None
 
     try:
-        found: Decision = wait_for(bound, f"a node for {item['metadata']['name']}")
+        found = wait_for(bound, f"a node for {item['metadata']['name']}")
     except TimeoutError as error:
         raise TimeoutError(f"{error}: {decision(api, item)}") from error
-    return found.node
+    return found.node if found else ""
 
 
 def wait_decided(api: Api, *items: Object, look_again: bool = True) -> list[Decision]:
@@ -190,11 +224,11 @@ def wait_decided(api: Api, *items: Object, look_again: bool = True) -> list[Deci
         found = [decision(api, item) for item in items]
         return [one for one in found if one] if all(found) else []
 
-    decided: list[Decision] = wait_for(all_decided, f"a decision on {names}", seconds=60)
+    decided = wait_for(all_decided, f"a decision on {names}", seconds=60)
     if all(one.node for one in decided) or not look_again:
         return decided
     time.sleep(_SECONDS_TO_LOOK_AGAIN)
-    return all_decided()
+    return wait_for(all_decided, f"a decision on {names}", seconds=60)
 
 
 def claims_of(api: Api, item: Object) -> list[Object]:
@@ -242,17 +276,16 @@ def _given(result: Object, published: Mapping[tuple[str, str, str], Object]) -> 
 
 def remove(api: Api, *items: Object) -> None:
     """Delete Pods, and wait until they and the claims that were made for them are gone."""
-    names = {item["metadata"]["name"] for item in items}
+    names = {(item["metadata"]["namespace"], item["metadata"]["name"]) for item in items}
     for item in items:
         api.delete(item, gracePeriodSeconds=0)
 
-    def left() -> bool:
-        pods = {one["metadata"]["name"] for one in api.list("v1", "Pod")}
-        claims = api.list(_RESOURCES, "ResourceClaim")
-        return not names.isdisjoint(pods.union(*map(_owners, claims)))
+    def gone() -> bool:
+        pods = [one["metadata"] for one in api.list("v1", "Pod")]
+        left = {(one["namespace"], one["name"]) for one in pods}
+        for claim in api.list(_RESOURCES, "ResourceClaim"):
+            owners = claim["metadata"].get("ownerReferences", ())
+            left |= {(claim["metadata"]["namespace"], owner["name"]) for owner in owners}
+        return names.isdisjoint(left)
 
-    wait_for(lambda: not left(), f"{', '.join(sorted(names))} gone")
-
-
-def _owners(claim: Object) -> set[str]:
-    return {one["name"] for one in claim["metadata"].get("ownerReferences", ())}
+    wait_for(gone, f"{', '.join(sorted(name for _, name in names))} gone")

@@ -5,17 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final, TypeVar
 
 from .client import Api, ApiError, Object
 
-_SECONDS: Final = 30
+T = TypeVar("T")
+
+_SECONDS: Final = 60
 _SECONDS_BETWEEN_LOOKS: Final = 0.1
 _QUIET_SECONDS: Final = 1.0
-_NOT_FOUND: Final = 404
 
 
-def wait_for(holds: Callable[[], Any], what: str, *, seconds: float = _SECONDS) -> Any:
+def wait_for(holds: Callable[[], T], what: str, *, seconds: float = _SECONDS) -> T:
     """Wait until a question is answered with something true, and return the answer.
 
     Raises:
@@ -51,22 +52,44 @@ def settle(api: Api, *, seconds: float = _SECONDS) -> None:
     """Wait until every DaemonSet has its Pods where it wants them, and keeps them for a moment.
 
     The moment is there because a controller takes some to see a node that just joined; until then
-    it is content with what it has.
+    it is content with what it has. Pods that are on their way out are waited for as well.
 
     Raises:
-        TimeoutError: Some have not; with their names.
+        TimeoutError: Some have not; with the names of what is waited for.
     """
     deadline = time.monotonic() + seconds
     quiet_since, last = time.monotonic(), ""
     while time.monotonic() < quiet_since + _QUIET_SECONDS:
         time.sleep(_SECONDS_BETWEEN_LOOKS)
-        sets = api.list("apps/v1", "DaemonSet")
-        waiting = [one["metadata"]["name"] for one in sets if not _has_its_pods(one)]
+        sets, pods = api.list("apps/v1", "DaemonSet"), api.list("v1", "Pod")
+        waiting = [*_without_their_pods(sets), *_leaving(pods, sets)]
         if waiting and time.monotonic() > deadline:
-            raise TimeoutError(f"after {seconds:.0f} s, without their Pods: {', '.join(waiting)}")
+            raise TimeoutError(f"after {seconds:.0f} s, still on the way: {', '.join(waiting)}")
         now = repr([(one["metadata"]["uid"], one["status"]) for one in sets])
         if waiting or now != last:
             quiet_since, last = time.monotonic(), now
+
+
+def _without_their_pods(sets: Sequence[Object]) -> list[str]:
+    return [one["metadata"]["name"] for one in sets if not _has_its_pods(one)]
+
+
+def _leaving(pods: Sequence[Object], sets: Sequence[Object]) -> list[str]:
+    """Pods that are being deleted, or will be, since their DaemonSet is gone."""
+    there = {one["metadata"]["uid"] for one in sets}
+    return [
+        pod["metadata"]["name"]
+        for pod in pods
+        if "deletionTimestamp" in pod["metadata"]
+        or any(
+            owner["kind"] == "DaemonSet" and owner["uid"] not in there
+            for owner in pod["metadata"].get("ownerReferences", ())
+        )
+    ]
+
+
+def _is_gone(api: Api, item: Object) -> bool:
+    return api.get(item) is None
 
 
 def _has_its_pods(item: Object) -> bool:
@@ -81,16 +104,11 @@ def _has_its_pods(item: Object) -> bool:
 
 
 def _is_served(api: Api, crd: Object) -> bool:
-    found = api.get(crd) or {}
-    conditions = found.get("status", {}).get("conditions") or ()
-    return any(one["type"] == "Established" and one["status"] == "True" for one in conditions)
-
-
-def _is_gone(api: Api, item: Object) -> bool:
+    """Whether requests for the kind of a CRD find it; that it is established comes a bit before."""
+    spec = crd["spec"]
+    version = f"{spec['group']}/{spec['versions'][0]['name']}"
     try:
-        return api.get(item) is None
-    except ApiError as error:
-        # The objects of a CRD that is gone have no path any more.
-        if error.code == _NOT_FOUND:
-            return True
-        raise
+        api.collection(version, spec["names"]["kind"])
+    except ApiError:
+        return False
+    return True

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from eks_device_operations.control_plane.binaries import NAMES, VARIABLE, cache_folder
@@ -44,7 +45,9 @@ def main(minor: str = "1.34") -> int:
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{minor}-") as scratch:
         made = Path(scratch) / "bin"
         started = time.monotonic()
-        if not build(module, made):
+        try:
+            build(module, made)
+        except subprocess.CalledProcessError:
             print("The build of the control plane failed; see above.", file=sys.stderr)
             return 2
         (made / STAMP).write_text(stamp, encoding="utf-8")
@@ -69,12 +72,16 @@ def is_built(folder: Path, stamp: str) -> bool:
     return there and said.is_file() and said.read_text(encoding="utf-8") == stamp
 
 
-def build(module: Path, made: Path) -> bool:
-    """Compile the tools of a module, telling how far it is."""
+def build(module: Path, made: Path) -> None:
+    """Compile the tools of a module, telling how far it is.
+
+    Raises:
+        subprocess.CalledProcessError: Go failed; it said why.
+    """
     made.mkdir()
     version = go(module, "list", "-m", "-f", "{{.Version}}", "k8s.io/kubernetes")
     total = len(go(module, "list", "-deps", "tool").split())
-    print(f"Building the control plane of Kubernetes {version} (once, about ten minutes).")
+    print(f"Building the control plane of Kubernetes {version} (once, about five minutes).")
     command = ["build", "-v", "-trimpath", "-ldflags", flags(version), "-o", f"{made}{os.sep}"]
     # With -v, Go names each package that it compiles; those that its own cache has, it skips.
     process = subprocess.Popen(
@@ -87,16 +94,15 @@ def build(module: Path, made: Path) -> bool:
     assert process.stderr is not None
     progress(process.stderr, total)
     if process.wait() != 0:
-        return False
+        raise subprocess.CalledProcessError(process.returncode, process.args)
     for name, better in RENAMED.items():
         (made / name).rename(made / better)
-    return True
 
 
-def progress(lines: object, total: int) -> None:
+def progress(lines: Iterable[str], total: int) -> None:
     """Print a line for each twentieth of the packages, and whatever is not a package's name."""
     done, told = 0, 0
-    for line in lines:  # type: ignore[attr-defined]
+    for line in lines:
         if " " in line.strip() or line.startswith("#"):
             print(line, end="", file=sys.stderr, flush=True)
             continue
