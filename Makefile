@@ -26,7 +26,7 @@ synth: $(VENV)/installed node_modules/installed ## Synthesise the example app an
 
 .PHONY: test
 test: $(VENV)/installed node_modules/installed ## Run the tests; pass pytest's arguments in ARGS
-	@$(BIN)/pytest $(ARGS)
+	@exec $(BIN)/pytest $(ARGS)
 
 .PHONY: controlplane
 controlplane: $(VENV)/installed ## Build the Kubernetes control plane of the cluster tests from Go modules, once
@@ -34,7 +34,7 @@ controlplane: $(VENV)/installed ## Build the Kubernetes control plane of the clu
 
 .PHONY: cluster-test
 cluster-test: controlplane node_modules/installed ## Run the tests against a real control plane; ARGS as with test
-	@$(BIN)/pytest tests/cluster $(ARGS)
+	@exec $(BIN)/pytest -o testpaths=tests/cluster $(ARGS)
 
 .PHONY: check
 check: format-check lint layers data types ## Check format, lint, layers, data and types

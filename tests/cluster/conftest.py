@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -65,7 +65,6 @@ pathlib.Path(sys.argv[2]).write_bytes(pickle.dumps(groups))
 
 Item = dict[str, Any]
 TALLY = pytest.StashKey[Counter[str]]()
-LOGS = pytest.StashKey[list[Path]]()
 
 
 @dataclass
@@ -159,9 +158,7 @@ def start(
     @contextmanager
     def started() -> Iterator[World]:
         before = time.monotonic()
-        folder = tmp_path_factory.mktemp("control-plane")
-        pytestconfig.stash[LOGS].append(folder)
-        with ControlPlane(binaries, folder) as plane:
+        with ControlPlane(binaries, tmp_path_factory.mktemp("control-plane")) as plane:
             seconds = round(time.monotonic() - before)
             tally["seconds to start, at most"] = max(tally["seconds to start, at most"], seconds)
             tally[f"control planes of {plane.version}"] += 1
@@ -248,7 +245,18 @@ def every_manager(planned, manifests) -> list[Item]:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[TALLY] = Counter()
-    config.stash[LOGS] = []
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Function,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Name the logs of the control plane that a test failed on."""
+    report = yield
+    if report.failed:
+        worlds = [one for one in item.funcargs.values() if isinstance(one, World)]
+        report.sections += [("logs", f"{one.plane.folder}") for one in worlds]
+    return report
 
 
 def pytest_terminal_summary(
@@ -260,5 +268,3 @@ def pytest_terminal_summary(
         terminalreporter.section("control plane")
         for name, count in sorted(tally.items()):
             terminalreporter.write_line(f"{name}: {count}")
-    if config.stash[LOGS] and {"failed", "error"} & terminalreporter.stats.keys():
-        terminalreporter.write_line(f"logs: {config.stash[LOGS][0].parent}/control-plane*")

@@ -20,8 +20,10 @@ from eks_device_operations.control_plane import (
 )
 
 STARTS = """
-import sys, time
+import signal, sys, time
 from pathlib import Path
+# A run in the background inherits that Control-C is ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from eks_device_operations.control_plane import ControlPlane, find_binaries
 with ControlPlane(find_binaries("1.34"), Path(sys.argv[1])) as plane:
     print(*[process.pid for process in plane.processes], flush=True)
@@ -151,13 +153,14 @@ def running(binaries, tmp_path):
 
 @LINUX
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_an_aborted_run_leaves_no_process(running, how):
+def test_an_aborted_run_leaves_no_process_and_no_data(running, tmp_path, how):
     program, _, everything = running
 
     program.send_signal(how)
 
     wait_for(lambda: not alive(everything), "every process ended", seconds=15)
     program.wait(timeout=15)
+    assert not list(tmp_path.rglob("data"))
 
 
 @LINUX

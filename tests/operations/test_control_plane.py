@@ -82,6 +82,13 @@ def test_a_named_folder_that_is_not_there_is_not_replaced_by_the_cache(tmp_path)
         find_binaries("1.34", named(tmp_path / "nowhere"))
 
 
+def test_one_binary_of_another_minor_is_refused(folder):
+    script(folder / "kube-scheduler", 'echo "Kubernetes v1.33.0"')
+
+    with pytest.raises(OperationError, match=r"kube-scheduler is v1\.33\.0; allowed: 1\.34"):
+        find_binaries("1.34", named(folder))
+
+
 def test_another_minor_is_refused(folder):
     with pytest.raises(OperationError, match=r"kube-apiserver is v1\.34\.7; allowed: 1\.36"):
         find_binaries("1.36", named(folder))

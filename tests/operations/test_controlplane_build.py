@@ -121,9 +121,45 @@ def test_without_go_it_says_what_to_do(build):
     assert "EKS_DEVICES_CONTROLPLANE" in done.stderr
 
 
-def test_a_named_folder_is_left_alone(build, tmp_path):
-    done = build(EKS_DEVICES_CONTROLPLANE=str(tmp_path))
+def test_a_named_folder_is_used_and_nothing_is_built(build, tmp_path):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    for name in NAMES:
+        (folder / name).write_text("#!/bin/sh\necho Kubernetes v1.34.1\n", encoding="utf-8")
+        (folder / name).chmod(0o755)
+
+    done = build(EKS_DEVICES_CONTROLPLANE=str(folder))
 
     assert done.returncode == 0
-    assert "nothing is built" in done.stdout
+    assert f"The control plane v1.34.1 in {folder} is used" in done.stdout
     assert not (tmp_path / "cache").exists()
+
+
+def test_a_named_folder_without_the_binaries_is_told(build, tmp_path):
+    done = build(EKS_DEVICES_CONTROLPLANE=str(tmp_path))
+
+    assert done.returncode == 2
+    assert "lacks etcd, kube-apiserver" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_cache_that_cannot_be_made_is_told(build, tmp_path):
+    (tmp_path / "file").touch()
+
+    done = build(XDG_CACHE_HOME=str(tmp_path / "file"))
+
+    assert done.returncode == 2
+    assert "Not a directory" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_what_a_killed_build_left_goes_and_one_that_runs_stays(build, tmp_path):
+    old, young = (folder(tmp_path).parent / name for name in (".1.34-old", ".1.34-young"))
+    for left in (old, young):
+        left.mkdir(parents=True)
+    os.utime(old, (0, 0))
+
+    assert build().returncode == 0
+
+    assert not old.exists()
+    assert young.exists()

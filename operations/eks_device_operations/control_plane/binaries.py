@@ -52,13 +52,14 @@ def find_binaries(minor: str, environ: Mapping[str, str] = os.environ) -> Binari
     folder = Path(named).expanduser() if named else cache_folder(minor, environ)
     if missing := [name for name in NAMES if not os.access(folder / name, os.X_OK)]:
         raise OperationError(_missing(folder, missing, named))
-    version = _version(folder / "kube-apiserver")
-    if not version.startswith(f"v{minor}."):
-        raise OperationError(
-            f"{folder}: kube-apiserver is {version}; allowed: {minor}; "
-            f"fix: name a folder of that minor in {VARIABLE}, or unset it"
-        )
-    return Binaries(folder=folder.resolve(), version=version)
+    versions = {name: _version(folder / name) for name in NAMES if name.startswith("kube-")}
+    for name, version in versions.items():
+        if not version.startswith(f"v{minor}."):
+            raise OperationError(
+                f"{folder}: {name} is {version}; allowed: {minor}; "
+                f"fix: name a folder of that minor in {VARIABLE}, or unset it"
+            )
+    return Binaries(folder=folder.resolve(), version=versions["kube-apiserver"])
 
 
 def _missing(folder: Path, missing: list[str], named: str | None) -> str:
@@ -70,18 +71,18 @@ def _missing(folder: Path, missing: list[str], named: str | None) -> str:
     )
 
 
-def _version(server: Path) -> str:
+def _version(binary: Path) -> str:
     try:
         answer = subprocess.run(  # noqa: S603  (the binary that is about to run anyway)
-            [server, "--version"],
+            [binary, "--version"],
             capture_output=True,
             text=True,
             timeout=_SECONDS_TO_ANSWER,
             check=True,
         )
     except (OSError, subprocess.SubprocessError) as error:
-        raise OperationError(f"{server} does not run on this machine: {error}") from error
+        raise OperationError(f"{binary} does not run on this machine: {error}") from error
     found = re.search(r"v\d+\.\d+\.\d+\S*", answer.stdout)
     if found is None:
-        raise OperationError(f"{server} --version says {answer.stdout.strip()!r}, not a version")
+        raise OperationError(f"{binary} --version says {answer.stdout.strip()!r}, not a version")
     return found.group()

@@ -1,11 +1,13 @@
 """Runs one process, and ends it when whoever asked for it is gone.
 
-Started as a script of its own. Its standard input is a pipe that nobody writes to: the system
-closes it however the other side ends, also by a signal that no program can catch.
+Started as a script of its own: `keeper.py DATA COMMAND...`. Its standard input is a pipe that
+nobody writes to: the system closes it however the other side ends, also by a signal that no
+program can catch. DATA is a folder of the process that is of no use after it; it may be empty.
 """
 
 import ctypes
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -39,5 +41,14 @@ def keep(command: list[str]) -> int:
     return process.wait()
 
 
+def main(data: str, *command: str) -> int:
+    """Keep a process, and take its data away after it."""
+    try:
+        return keep([*command])
+    finally:
+        if data:
+            shutil.rmtree(data, ignore_errors=True)
+
+
 if __name__ == "__main__":
-    sys.exit(keep(sys.argv[1:]))
+    sys.exit(main(*sys.argv[1:]))

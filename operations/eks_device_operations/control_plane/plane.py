@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -97,14 +96,12 @@ class ControlPlane:
         self.stop()
 
     def stop(self) -> None:
-        """End what runs, last first; logs and keys stay, the data goes."""
+        """End what runs, last first; logs and keys stay."""
         if self._api is not None:
             self._api.pool.clear()
         self._api = self._kubeconfig = None
         while self._processes:
             self._processes.pop().stop()
-        for data in self.folder.glob("*/data"):
-            shutil.rmtree(data, ignore_errors=True)
 
     def _start(self, folder: Path) -> None:
         folder.mkdir()
@@ -131,7 +128,8 @@ class ControlPlane:
         self, name: str, arguments: list[str], folder: Path, healthy: Callable[[], bool]
     ) -> None:
         command = [str(self._binaries.path(name)), *arguments]
-        process = Process(name, command, folder / f"{name}.log")
+        # Only etcd has data there.
+        process = Process(name, command, folder / f"{name}.log", data=folder / "data")
         self._processes.append(process)
         wait_until(healthy, process, _SECONDS_TO_START)
 

@@ -21,15 +21,19 @@ _LAST_LINES: Final = 12
 class Process:
     """One process, kept by a keeper: it ends when `stop` is called or this process is gone.
 
+    A folder of `data` goes with it, also then.
+
     Attributes:
         name: What errors call it.
         log: The file that holds everything it printed.
     """
 
-    def __init__(self, name: str, command: Sequence[str | Path], log: Path) -> None:
+    def __init__(
+        self, name: str, command: Sequence[str | Path], log: Path, *, data: Path | None = None
+    ) -> None:
         self.name = name
         self.log = log
-        arguments = [sys.executable, "-I", keeper.__file__, *map(str, command)]
+        arguments = [sys.executable, "-I", keeper.__file__, str(data or ""), *map(str, command)]
         with log.open("wb") as output:
             self._keeper = subprocess.Popen(  # noqa: S603  (our own script, and found binaries)
                 arguments,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -16,10 +17,17 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from eks_device_operations.control_plane.binaries import NAMES, VARIABLE, cache_folder
+from eks_device_operations._outcome import OperationError
+from eks_device_operations.control_plane.binaries import (
+    NAMES,
+    VARIABLE,
+    cache_folder,
+    find_binaries,
+)
 
 HERE = Path(__file__).parent
 STAMP = "built-from"
+LONGEST_BUILD_SECONDS = 2 * 60 * 60
 # Go names a binary after its package, and etcd's main package is called server.
 RENAMED = {"server": "etcd"}
 ENVIRONMENT = {"CGO_ENABLED": "0", "GOFLAGS": "-mod=readonly -buildvcs=false"}
@@ -32,7 +40,8 @@ There is no Go on this machine, so the control plane of the tests cannot be buil
 def main(minor: str = "1.34") -> int:
     """Build what is not there yet; 0 when the binaries are, 2 when they cannot be made."""
     if folder := os.environ.get(VARIABLE):
-        print(f"The control plane in {folder} is used ({VARIABLE}); nothing is built.")
+        found = find_binaries(minor)
+        print(f"The control plane {found.version} in {folder} is used ({VARIABLE}).")
         return 0
     module, target = HERE / f"v{minor}", cache_folder(minor)
     stamp = fingerprint(module)
@@ -42,6 +51,7 @@ def main(minor: str = "1.34") -> int:
         print(MISSING_GO, file=sys.stderr)
         return 2
     target.parent.mkdir(parents=True, exist_ok=True)
+    remove_left_over(target.parent)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{minor}-") as scratch:
         made = Path(scratch) / "bin"
         started = time.monotonic()
@@ -57,6 +67,13 @@ def main(minor: str = "1.34") -> int:
         made.rename(target)
     print(f"Built the control plane into {target} in {time.monotonic() - started:.0f} s.")
     return 0
+
+
+def remove_left_over(folder: Path) -> None:
+    """Take away what builds left that were killed; one that still runs is younger."""
+    for scratch in folder.glob(".*-*"):
+        if time.time() - scratch.stat().st_mtime > LONGEST_BUILD_SECONDS:
+            shutil.rmtree(scratch, ignore_errors=True)
 
 
 def fingerprint(module: Path) -> str:
@@ -92,7 +109,10 @@ def build(module: Path, made: Path) -> None:
         text=True,
     )
     assert process.stderr is not None
-    progress(process.stderr, total)
+    try:
+        progress(process.stderr, total)
+    finally:
+        process.terminate()
     if process.wait() != 0:
         raise subprocess.CalledProcessError(process.returncode, process.args)
     for name, better in RENAMED.items():
@@ -138,5 +158,18 @@ def flags(version: str) -> str:
     return " ".join(["-s -w", *(f"-X {name}={value}" for name, value in variables.items())])
 
 
+def run(*arguments: str) -> int:
+    """The build as a command: what keeps it from going on is told in a line."""
+    # So that a build that is ended takes its folder away.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        return main(*arguments)
+    except (OperationError, OSError) as error:
+        print(error, file=sys.stderr)
+    except KeyboardInterrupt:
+        print("The build of the control plane was interrupted.", file=sys.stderr)
+    return 2
+
+
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(run(*sys.argv[1:]))
