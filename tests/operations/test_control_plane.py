@@ -176,6 +176,19 @@ def test_a_process_that_will_not_end_is_ended(tmp_path):
     assert time.monotonic() - before < 5
 
 
+def test_the_data_of_a_process_goes_with_it(tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "file").touch()
+    process = Process("keeper of data", python("import time; time.sleep(60)"), tmp_path / "a")
+    other = Process("owner", python("import time; time.sleep(60)"), tmp_path / "b", data=data)
+
+    process.stop()
+    assert data.exists()
+    other.stop()
+    assert not data.exists()
+
+
 def test_the_end_of_a_log_is_short(tmp_path):
     process = Process("chatty", python("print(*range(1000), sep='\\n')"), tmp_path / "log")
     wait_for(process.has_ended, "the process ended")

@@ -111,9 +111,9 @@ class ControlPlane:
         kubeconfig = keys.kubeconfig(server, "administrator", ADMINISTRATORS)
         api = Api.of(kubeconfig)
 
-        peers = f"https://{LOOPBACK}:{peer}"
-        arguments = components.etcd(etcd, peers, folder / "data", keys)
-        self._run("etcd", arguments, folder, _answers(api, f"{etcd}/health"))
+        peers, data = f"https://{LOOPBACK}:{peer}", folder / "data"
+        arguments = components.etcd(etcd, peers, data, keys)
+        self._run("etcd", arguments, folder, _answers(api, f"{etcd}/health"), data=data)
         arguments = components.api_server(etcd, secure, keys)
         self._run("kube-apiserver", arguments, folder, _answers(api, f"{server}/readyz"))
         arguments = components.controller_manager(server, controllers, keys)
@@ -125,11 +125,16 @@ class ControlPlane:
         self._api, self._kubeconfig = api, kubeconfig
 
     def _run(
-        self, name: str, arguments: list[str], folder: Path, healthy: Callable[[], bool]
+        self,
+        name: str,
+        arguments: list[str],
+        folder: Path,
+        healthy: Callable[[], bool],
+        *,
+        data: Path | None = None,
     ) -> None:
         command = [str(self._binaries.path(name)), *arguments]
-        # Only etcd has data there.
-        process = Process(name, command, folder / f"{name}.log", data=folder / "data")
+        process = Process(name, command, folder / f"{name}.log", data=data)
         self._processes.append(process)
         wait_until(healthy, process, _SECONDS_TO_START)
 
