@@ -31,6 +31,7 @@ LONGEST_BUILD_SECONDS = 2 * 60 * 60
 # Go names a binary after its package, and etcd's main package is called server.
 RENAMED = {"server": "etcd"}
 ENVIRONMENT = {"CGO_ENABLED": "0", "GOFLAGS": "-mod=readonly -buildvcs=false"}
+FAILED = "The build of the control plane failed; see above. It takes Go 1.24 or newer."
 MISSING_GO = f"""\
 There is no Go on this machine, so the control plane of the tests cannot be built. Either
   - install Go 1.24 or newer (https://go.dev/dl), or
@@ -58,7 +59,7 @@ def main(minor: str = "1.34") -> int:
         try:
             build(module, made)
         except subprocess.CalledProcessError:
-            print("The build of the control plane failed; see above.", file=sys.stderr)
+            print(FAILED, file=sys.stderr)
             return 2
         (made / STAMP).write_text(stamp, encoding="utf-8")
         # The old folder goes aside whole: a plane that runs keeps its binaries.
