@@ -32,6 +32,7 @@ from eks_device_operations.control_plane import (
     plain_node,
     settle,
 )
+from eks_device_operations.control_plane.pods import make_namespace, pod, remove, wait_offered
 from eks_devices import (
     Capacity,
     ClusterPlan,
@@ -105,6 +106,13 @@ class World:
         self.kubelets.join(node)
         self.tally["nodes"] += 1
         return name
+
+    def serve(self, plan: ClusterPlan, namespace: str) -> None:
+        """Let a node of each group join, with all its devices, and make a namespace for claims."""
+        self.install(*device_manifests(plan, images=IMAGES))
+        nodes = {self.join(group)[0]: group for group in plan.nodegroups}
+        wait_offered(self.api, nodes)
+        make_namespace(self.api, namespace)
 
     def settle(self) -> None:
         """Wait until the DaemonSets have their Pods, and no node has anything to complain of."""
@@ -183,6 +191,26 @@ def world(start) -> Iterator[World]:
     """A world for one test; a new control plane is there sooner than a namespace is gone."""
     with start() as world:
         yield world
+
+
+@pytest.fixture
+def run(shared: World) -> Iterator[Callable[..., Item]]:
+    """Makes claims and a Pod that uses them, which go when the test is over."""
+    pods: list[Item] = []
+    others: list[Item] = []
+
+    def make(name: str, *manifests: Item, **options: Any) -> Item:
+        others.extend(manifests)
+        shared.install(*manifests)
+        item = pod(name, **options)
+        pods.append(item)
+        shared.api.create(item)
+        return item
+
+    yield make
+    remove(shared.api, *pods)
+    for item in others:
+        shared.api.delete(item)
 
 
 @pytest.fixture(scope="session")

@@ -15,12 +15,8 @@ from eks_device_operations.control_plane.pods import (
     claim,
     claims_of,
     given,
-    make_namespace,
-    pod,
-    remove,
     wait_bound,
     wait_decided,
-    wait_offered,
 )
 from eks_devices import (
     ComputeDomain,
@@ -130,35 +126,12 @@ def name_of(instance_type):
 
 
 @pytest.fixture(scope="module")
-def groups(shared, spec, planned, manifests):
+def groups(shared, spec, planned):
     """One node of each type, with all its devices by DRA, by type."""
     specs = [spec(name_of(one), one, mechanism=Mechanism.DRA, efa=True) for one in TYPES]
     plan = planned(*specs)
-    make_namespace(shared.api, SPACE)
-    shared.install(*manifests(plan))
-    nodes = {shared.join(group)[0]: group for group in plan.nodegroups}
-    wait_offered(shared.api, nodes)
+    shared.serve(plan, SPACE)
     return {group.instance_type: group for group in plan.nodegroups}
-
-
-@pytest.fixture
-def run(shared):
-    """Make claims and the Pod that uses them; all of it goes when the test is over."""
-    pods: list[Item] = []
-    others: list[Item] = []
-
-    def start(name, *manifests, group=None, **options):
-        others.extend(manifests)
-        shared.install(*manifests)
-        item = pod(name, namespace=SPACE, group=group, **options)
-        pods.append(item)
-        shared.api.create(item)
-        return item
-
-    yield start
-    remove(shared.api, *pods)
-    for item in others:
-        shared.api.delete(item)
 
 
 def grown(manifest, request):
@@ -182,7 +155,13 @@ def test_a_claim_gets_its_devices(shared, groups, run, name):
     case = CASES[name]
     group = groups[case.on]
 
-    item = run(name, claim_manifest(case.claim(name), group), group=group, templates=[name])
+    item = run(
+        name,
+        claim_manifest(case.claim(name), group),
+        group=group,
+        templates=[name],
+        namespace=SPACE,
+    )
     node = wait_bound(shared.api, item)
 
     devices = given(shared.api, item)
@@ -204,7 +183,7 @@ def test_one_device_more_is_never_given(shared, groups, run):
             with pytest.raises(EksDevicesError):
                 claim_manifest(replace(values, requests=as_written(case, twin)), group)
             twin_name = twin["metadata"]["name"]
-            twins.append(run(twin_name, twin, group=group, templates=[twin_name]))
+            twins.append(run(twin_name, twin, group=group, templates=[twin_name], namespace=SPACE))
 
     for item, found in zip(twins, wait_decided(shared.api, *twins), strict=True):
         assert (found.node, found.reason) == ("", "Unschedulable"), item["metadata"]["name"]
@@ -235,9 +214,9 @@ def test_a_whole_node_is_two_claims_of_one_pod(shared, groups, run):
     names = ["node-gpus", "node-efas"]
     claims = [claim_manifest(CASES[name].claim(name), group) for name in names]
 
-    item = run("whole-node", *claims, group=group, templates=names)
+    item = run("whole-node", *claims, group=group, templates=names, namespace=SPACE)
     wait_bound(shared.api, item)
-    second = run("second", group=group, templates=["node-efas"])
+    second = run("second", group=group, templates=["node-efas"], namespace=SPACE)
 
     assert counts(given(shared.api, item)) == {GPU: 8, EFA: 32}
     (found,) = wait_decided(shared.api, second)
@@ -248,7 +227,7 @@ def test_containers_of_a_pod_use_one_claim_together(shared, groups, run):
     group = groups["p5.48xlarge"]
     manifest = claim_manifest(CASES["gpu-1"].claim("gpu-1"), group)
 
-    item = run("two", manifest, group=group, templates=["gpu-1"], containers=2)
+    item = run("two", manifest, group=group, templates=["gpu-1"], containers=2, namespace=SPACE)
     wait_bound(shared.api, item)
 
     assert counts(given(shared.api, item)) == {GPU: 1, EFA: 4}
@@ -265,7 +244,7 @@ def test_a_selector_chooses_the_node(shared, run):
     tolerations = [{"operator": "Exists"}]
 
     manifest = values.to_dict(kubernetes_version="1.34")
-    item = run("h200", manifest, templates=["h200"], tolerations=tolerations)
+    item = run("h200", manifest, templates=["h200"], tolerations=tolerations, namespace=SPACE)
 
     assert wait_bound(shared.api, item) == "p5en-48xlarge-0"
     assert {one.attributes[PRODUCT] for one in given(shared.api, item)} == {"NVIDIA H200"}
@@ -285,9 +264,9 @@ def test_a_pod_of_a_compute_domain_gets_its_channel_and_its_devices(shared, grou
     names = ["gb200-node", domain.channel]
     made = [claim_manifest(domain, group), channel_template(domain), node]
 
-    item = run("member", *made, group=group, templates=names)
+    item = run("member", *made, group=group, templates=names, namespace=SPACE)
     wait_bound(shared.api, item)
-    second = run("second", group=group, templates=[domain.channel])
+    second = run("second", group=group, templates=[domain.channel], namespace=SPACE)
 
     devices = given(shared.api, item)
     assert counts(devices) == {GPU: 4, EFA: 4, DOMAIN: 1}

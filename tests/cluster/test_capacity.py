@@ -11,12 +11,10 @@ import pytest
 from eks_device_operations.control_plane.pods import (
     claim,
     given,
-    make_namespace,
     pod,
     remove,
     wait_bound,
     wait_decided,
-    wait_offered,
 )
 from eks_devices import (
     AcceleratedInstanceType,
@@ -109,7 +107,7 @@ def can_be_planned(group, planned):
 
 
 @pytest.fixture(scope="module")
-def groups(shared, spec, planned, manifests):
+def groups(shared, spec, planned):
     """A node of every type with all its devices by DRA, and some by plugin, by name."""
     specs = []
     for instance_type in sorted(one.name for one in AcceleratedInstanceType.all()):
@@ -123,15 +121,12 @@ def groups(shared, spec, planned, manifests):
     specs.append(spec("sliced", "g6e.12xlarge", mechanism=PLUGIN, gpu_sharing=sliced))
 
     plan = planned(*specs)
-    make_namespace(shared.api, SPACE)
-    shared.install(*manifests(plan))
-    nodes = {shared.join(group)[0]: group for group in plan.nodegroups}
-    wait_offered(shared.api, nodes)
+    shared.serve(plan, SPACE)
     return {group.name: group for group in plan.nodegroups}
 
 
 @pytest.fixture
-def run(shared):
+def start_pods(shared):
     """Make Pods, which go when the test is over."""
     pods: list[Item] = []
 
@@ -153,7 +148,7 @@ def assert_refused(shared, *items, why, look_again=True):
 
 
 @pytest.mark.parametrize("case", FILLED, ids=str)
-def test_a_node_is_filled_to_the_last_device(shared, groups, run, case):
+def test_a_node_is_filled_to_the_last_device(shared, groups, start_pods, case):
     group = groups[name_of(case.on, "dra")]
     template = claim_manifest(case.claim(), group)
     shared.api.delete(template)  # a template cannot be changed
@@ -163,10 +158,10 @@ def test_a_node_is_filled_to_the_last_device(shared, groups, run, case):
         for index in range(case.fits + 1)
     )
 
-    run(*first)
+    start_pods(*first)
     for item in first:
         wait_bound(shared.api, item)
-    run(last)
+    start_pods(last)
     assert_refused(shared, last, why=NO_DEVICES, look_again=False)
 
     held = [one for item in first for one in names_of(given(shared.api, item))]
@@ -190,7 +185,7 @@ OFFERS = [
 
 
 @pytest.mark.parametrize("offer", OFFERS, ids=str)
-def test_device_plugins_offer_what_is_planned(shared, groups, run, offer):
+def test_device_plugins_offer_what_is_planned(shared, groups, start_pods, offer):
     group_name, resource, count = offer
     group = groups[group_name]
     most, one, too_many = (
@@ -198,10 +193,10 @@ def test_device_plugins_offer_what_is_planned(shared, groups, run, offer):
         for name, number in (("most", count - 1), ("one", 1), ("too-many", 1))
     )
 
-    run(most, one)
+    start_pods(most, one)
     for item in (most, one):
         wait_bound(shared.api, item)
-    run(too_many)
+    start_pods(too_many)
     assert_refused(shared, too_many, why=f"1 Insufficient {resource}", look_again=False)
 
     remove(shared.api, one)
@@ -243,7 +238,7 @@ def in_one_group(group, size):
     return built, codes, raw_claim(name, {NEURON_CLASS: size, EFA_CLASS: 1}, attribute)
 
 
-def compare(shared, run, rounds):
+def compare(shared, start_pods, rounds):
     """Let the scheduler decide on claims that the library builds, and on those that it refuses."""
     told: Counter[str] = Counter()
     bound: list[Item] = []
@@ -254,7 +249,7 @@ def compare(shared, run, rounds):
         shared.install(built or by_hand)
         item = pod(name, namespace=SPACE, group=group, templates=[name])
         (bound if built else refused).append(item)
-    run(*bound, *refused)
+    start_pods(*bound, *refused)
     for item in bound:
         wait_bound(shared.api, item)
     if refused:
@@ -264,20 +259,20 @@ def compare(shared, run, rounds):
 
 
 @pytest.mark.parametrize("shape", ON_ONE_ROOT)
-def test_what_is_said_of_one_pcie_root_is_true_on_every_type(shared, groups, run, shape):
+def test_what_is_said_of_one_pcie_root_is_true_on_every_type(shared, groups, start_pods, shape):
     known = [one for one in by_dra(groups, DeviceType.GPU) if pcie_roots(one.instance_type)]
 
-    told = compare(shared, run, ((one, on_one_root(one, *shape)) for one in known))
+    told = compare(shared, start_pods, ((one, on_one_root(one, *shape)) for one in known))
 
     assert told["built"]
     assert told["PcieRootNotShared"] or told["PcieRootTooSmall"]
 
 
 @pytest.mark.parametrize("size", IN_ONE_GROUP)
-def test_what_is_said_of_device_groups_is_true_on_every_type(shared, groups, run, size):
+def test_what_is_said_of_device_groups_is_true_on_every_type(shared, groups, start_pods, size):
     known = by_dra(groups, DeviceType.NEURON)
 
-    told = compare(shared, run, ((one, in_one_group(one, size)) for one in known))
+    told = compare(shared, start_pods, ((one, in_one_group(one, size)) for one in known))
 
     assert told["built"] == 4
     assert told["NoDeviceGroups"] or told["NoSuchDevice"]

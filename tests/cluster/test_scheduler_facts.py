@@ -11,12 +11,9 @@ from eks_device_operations.control_plane.pods import (
     claim,
     claims_of,
     given,
-    make_namespace,
-    pod,
     remove,
     wait_bound,
     wait_decided,
-    wait_offered,
 )
 from eks_devices import DeviceRequest, EksDevicesError, Mechanism, ResourceClaimTemplate
 from eks_devices.names import EFA_CLASS, GPU_CLASS, GPU_RESOURCE, NEURON_CLASS
@@ -49,7 +46,7 @@ def template(name, *requests, **options):
 
 
 @pytest.fixture(scope="module")
-def groups(shared, spec, planned, manifests):
+def groups(shared, spec, planned):
     """One node of each: eight PCIe roots, four, one; device groups; and device plugins."""
     dra = {"mechanism": Mechanism.DRA, "efa": True}
     plan = planned(
@@ -59,31 +56,20 @@ def groups(shared, spec, planned, manifests):
         spec("trn2", "trn2.48xlarge", **dra),
         spec("plugin", "g6e.12xlarge", mechanism=Mechanism.DEVICE_PLUGIN),
     )
-    shared.install(*manifests(plan))
-    nodes = {shared.join(group)[0]: group for group in plan.nodegroups}
-    wait_offered(shared.api, nodes)
-    make_namespace(shared.api, SPACE)
+    shared.serve(plan, SPACE)
     return {group.name: group for group in plan.nodegroups}
 
 
 @pytest.fixture
-def run(shared):
-    """Make a Pod with the claims that it needs; all of it goes when the test is over."""
-    pods, others = [], []
+def ask(run):
+    """Makes a Pod, with a claim for what is requested where anything is."""
 
     def make(name, *requests, match="", **options):
-        if requests:
-            others.append(shared.api.create(template(name, *requests, match=match)))
-            options["templates"] = [name]
-        item = pod(name, namespace=SPACE, **options)
-        pods.append(item)
-        shared.api.create(item)
-        return item
+        made = [template(name, *requests, match=match)] if requests else []
+        templates = [name] if requests else options.pop("templates", [])
+        return run(name, *made, namespace=SPACE, templates=templates, **options)
 
-    yield make
-    remove(shared.api, *pods)
-    for item in others:
-        shared.api.delete(item)
+    return make
 
 
 def decided(shared, item, **options):
@@ -92,12 +78,12 @@ def decided(shared, item, **options):
     return found
 
 
-def test_a_claim_holds_32_devices(shared, groups, run):
+def test_a_claim_holds_32_devices(shared, groups, ask):
     """Also where a node has more, and whatever they are."""
-    most = run("most", request("efa", EFA_CLASS, 32), group=groups["p5"])
+    most = ask("most", request("efa", EFA_CLASS, 32), group=groups["p5"])
     wait_bound(shared.api, most)
     remove(shared.api, most)
-    too_many = run(
+    too_many = ask(
         "too-many", request("gpu", GPU_CLASS, 8), request("efa", EFA_CLASS, 25), **EVERYWHERE
     )
 
@@ -110,11 +96,11 @@ def test_a_claim_holds_32_devices(shared, groups, run):
         ResourceClaimTemplate(name="x", requests=asked).to_dict(kubernetes_version=MINOR)
 
 
-def test_a_claim_has_256_consumers(shared, groups, run):
+def test_a_claim_has_256_consumers(shared, groups, ask):
     """On the nodes of a managed group, which take fewer Pods, nobody gets that far."""
     named = claim("ResourceClaim", "crowded", request("gpu", GPU_CLASS), namespace=SPACE)
     shared.api.create(named)
-    first = run("first", claims=["crowded"], group=groups["p5"])
+    first = ask("first", claims=["crowded"], group=groups["p5"])
     wait_bound(shared.api, first)
 
     kept = reserve(shared.api, named, 256)
@@ -139,10 +125,10 @@ def reserve(api, item, consumers):
 
 
 @pytest.mark.usefixtures("groups")
-def test_a_missing_attribute_ends_the_attempt_for_every_node(shared, run):
+def test_a_missing_attribute_ends_the_attempt_for_every_node(shared, ask):
     """Every time: the EFA of g5 has no numaNode, those of p5 and p4d have and would fit."""
     asked = request("efa", EFA_CLASS, 1, NUMA)
-    items = [run(f"bare-{index}", asked, **EVERYWHERE) for index in range(5)]
+    items = [ask(f"bare-{index}", asked, **EVERYWHERE) for index in range(5)]
 
     for found in wait_decided(shared.api, *items):
         assert (found.node, found.reason) == ("", "SchedulerError")
@@ -150,18 +136,18 @@ def test_a_missing_attribute_ends_the_attempt_for_every_node(shared, run):
     shared.tally["facts settled"] += 1
 
 
-def test_a_guard_or_a_node_selector_helps(shared, groups, run):
-    guarded = run("guarded", request("efa", EFA_CLASS, 1, GUARDED), **EVERYWHERE)
-    selected = run("selected", request("efa", EFA_CLASS, 1, NUMA), group=groups["p4d"])
+def test_a_guard_or_a_node_selector_helps(shared, groups, ask):
+    guarded = ask("guarded", request("efa", EFA_CLASS, 1, GUARDED), **EVERYWHERE)
+    selected = ask("selected", request("efa", EFA_CLASS, 1, NUMA), group=groups["p4d"])
 
     assert wait_bound(shared.api, guarded) in ("p5-0", "p4d-0")
     assert wait_bound(shared.api, selected) == "p4d-0"
 
 
-def test_all_with_a_constraint_ends_the_attempt_for_every_node(shared, groups, run):
+def test_all_with_a_constraint_ends_the_attempt_for_every_node(shared, groups, ask):
     """It fits g5, where all is on one PCIe root; p4d has four, and p5 first of all too many."""
     asked = (request("gpu", GPU_CLASS), every("efa", EFA_CLASS))
-    alone = run("alone", *asked, match=ROOT, group=groups["g5"])
+    alone = ask("alone", *asked, match=ROOT, group=groups["g5"])
     wait_bound(shared.api, alone)
     remove(shared.api, alone)
     why = {
@@ -169,8 +155,8 @@ def test_all_with_a_constraint_ends_the_attempt_for_every_node(shared, groups, r
         "p5": "number of requested devices 33 exceeds the claim limit of 32",
     }
 
-    items = [run(name, *asked, match=ROOT, group=groups[name]) for name in why]
-    items.append(run("lost", *asked, match=ROOT, **EVERYWHERE))
+    items = [ask(name, *asked, match=ROOT, group=groups[name]) for name in why]
+    items.append(ask("lost", *asked, match=ROOT, **EVERYWHERE))
 
     for found, message in zip(wait_decided(shared.api, *items), (*why.values(), ""), strict=True):
         assert (found.node, found.reason) == ("", "SchedulerError")
@@ -178,27 +164,27 @@ def test_all_with_a_constraint_ends_the_attempt_for_every_node(shared, groups, r
     shared.tally["facts settled"] += 2
 
 
-def test_all_of_one_root_works(shared, groups, run):
+def test_all_of_one_root_works(shared, groups, ask):
     root = "device.attributes['resource.kubernetes.io'].pcieRoot == 'pci0000:44'"
     asked = (request("gpu", GPU_CLASS), every("efa", EFA_CLASS, root))
 
-    item = run("narrowed", *asked, match=ROOT, group=groups["p5"])
+    item = ask("narrowed", *asked, match=ROOT, group=groups["p5"])
 
     wait_bound(shared.api, item)
     assert {one.attributes[ROOT] for one in given(shared.api, item)} == {"pci0000:44"}
     assert len(given(shared.api, item)) == 5
 
 
-def test_a_search_in_vain_holds_everybody_up(shared, groups, run):
+def test_a_search_in_vain_holds_everybody_up(shared, groups, ask):
     """One EFA of the first group of 8 is taken; the second group is free, and is never tried."""
-    wait_bound(shared.api, run("taker", request("efa", EFA_CLASS), group=groups["trn2"]))
+    wait_bound(shared.api, ask("taker", request("efa", EFA_CLASS), group=groups["trn2"]))
     asked = (request("neuron", NEURON_CLASS, 8), request("efa", EFA_CLASS, 8))
-    searching = run("searching", *asked, match=GROUP_OF_8, group=groups["trn2"])
+    searching = ask("searching", *asked, match=GROUP_OF_8, group=groups["trn2"])
     wait_for(lambda: claims_of(shared.api, searching), "the claim that is searched for")
     time.sleep(0.5)
 
     started = time.monotonic()
-    wait_bound(shared.api, run("other", request("gpu", GPU_CLASS), group=groups["p5"]))
+    wait_bound(shared.api, ask("other", request("gpu", GPU_CLASS), group=groups["p5"]))
     waited = time.monotonic() - started
 
     found = decided(shared, searching, look_again=False)
@@ -207,13 +193,13 @@ def test_a_search_in_vain_holds_everybody_up(shared, groups, run):
     assert 5 < waited < 20
 
 
-def test_all_of_a_whole_node_is_decided_at_once(shared, groups, run):
+def test_all_of_a_whole_node_is_decided_at_once(shared, groups, ask):
     asked = (every("neuron", NEURON_CLASS), every("efa", EFA_CLASS))
-    taker = run("taker", request("efa", EFA_CLASS), group=groups["trn2"])
+    taker = ask("taker", request("efa", EFA_CLASS), group=groups["trn2"])
     wait_bound(shared.api, taker)
 
     started = time.monotonic()
-    whole = run("whole", *asked, group=groups["trn2"])
+    whole = ask("whole", *asked, group=groups["trn2"])
     found = decided(shared, whole, look_again=False)
 
     assert time.monotonic() - started < 5
@@ -223,15 +209,15 @@ def test_all_of_a_whole_node_is_decided_at_once(shared, groups, run):
     assert len(given(shared.api, whole)) == 32
 
 
-def test_a_pod_that_names_its_small_claim_first_is_decided_at_once(shared, groups, run):
+def test_a_pod_that_names_its_small_claim_first_is_decided_at_once(shared, groups, ask):
     """A whole p5 of which one GPU is taken: the claim for EFAs alone would be given."""
-    taker = run("taker", request("gpu", GPU_CLASS), group=groups["p5"])
+    taker = ask("taker", request("gpu", GPU_CLASS), group=groups["p5"])
     wait_bound(shared.api, taker)
     for name, asked in (("gpus", (GPU_CLASS, 8)), ("efas", (EFA_CLASS, 32))):
         shared.install(template(name, request("device", *asked)))
 
     started = time.monotonic()
-    whole = run("whole-p5", templates=["gpus", "efas"], group=groups["p5"])
+    whole = ask("whole-p5", templates=["gpus", "efas"], group=groups["p5"])
     found = decided(shared, whole, look_again=False)
 
     assert time.monotonic() - started < 5
@@ -243,9 +229,9 @@ def tolerated(item):
 
 
 @pytest.mark.usefixtures("groups")
-def test_only_extended_resources_bring_their_toleration(shared, run):
-    by_plugin = run("by-plugin", limits={GPU_RESOURCE: 1})
-    by_claim = run("by-claim", request("gpu", GPU_CLASS))
+def test_only_extended_resources_bring_their_toleration(shared, ask):
+    by_plugin = ask("by-plugin", limits={GPU_RESOURCE: 1})
+    by_claim = ask("by-claim", request("gpu", GPU_CLASS))
 
     assert wait_bound(shared.api, by_plugin) == "plugin-0"
     assert GPU_RESOURCE in tolerated(shared.api.get(by_plugin))
@@ -253,30 +239,30 @@ def test_only_extended_resources_bring_their_toleration(shared, run):
     assert "5 node(s) had untolerated taint(s)" in decided(shared, by_claim).message
 
 
-def test_priority_frees_extended_resources_and_no_claimed_devices(shared, groups, run):
+def test_priority_frees_extended_resources_and_no_claimed_devices(shared, groups, ask):
     for name, value in (("low", 1), ("high", 1000)):
         about = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
         shared.install(about | {"metadata": {"name": name}, "value": value})
     low, high = ({"priorityClassName": name} for name in ("low", "high"))
 
-    first = run("first", request("gpu", GPU_CLASS, 8), group=groups["p4d"], **low)
+    first = ask("first", request("gpu", GPU_CLASS, 8), group=groups["p4d"], **low)
     wait_bound(shared.api, first)
-    found = decided(shared, run("second", request("gpu", GPU_CLASS), group=groups["p4d"], **high))
+    found = decided(shared, ask("second", request("gpu", GPU_CLASS), group=groups["p4d"], **high))
     assert "Preemption is not helpful" in found.message
     assert wait_bound(shared.api, first) == "p4d-0"
 
-    victim = run("victim", limits={GPU_RESOURCE: 4}, **low)
+    victim = ask("victim", limits={GPU_RESOURCE: 4}, **low)
     wait_bound(shared.api, victim)
-    wait_bound(shared.api, run("winner", limits={GPU_RESOURCE: 4}, **high))
+    wait_bound(shared.api, ask("winner", limits={GPU_RESOURCE: 4}, **high))
     assert shared.api.get(victim) is None
 
 
-def test_a_template_is_a_claim_for_each_pod_and_a_name_is_one_for_all(shared, groups, run):
-    own = [run("own", request("gpu", GPU_CLASS), group=groups["p5"])]
-    own.append(run("own-2", templates=["own"], group=groups["p5"]))
+def test_a_template_is_a_claim_for_each_pod_and_a_name_is_one_for_all(shared, groups, ask):
+    own = [ask("own", request("gpu", GPU_CLASS), group=groups["p5"])]
+    own.append(ask("own-2", templates=["own"], group=groups["p5"]))
     named = claim("ResourceClaim", "named", request("gpu", GPU_CLASS), namespace=SPACE)
     shared.api.create(named)
-    both = [run(name, claims=["named"], **EVERYWHERE) for name in ("one", "two")]
+    both = [ask(name, claims=["named"], **EVERYWHERE) for name in ("one", "two")]
     nodes = [wait_bound(shared.api, item) for item in (*own, *both)]
 
     ((first,), (second,)) = (given(shared.api, item) for item in own)
@@ -289,14 +275,14 @@ def test_a_template_is_a_claim_for_each_pod_and_a_name_is_one_for_all(shared, gr
     shared.api.delete(named)
 
 
-def test_first_available_takes_what_there_is(shared, groups, run):
+def test_first_available_takes_what_there_is(shared, groups, ask):
     names = {"large": 9, "small": 2}
     choices = [
         {"name": name, "deviceClassName": GPU_CLASS, "count": count}
         for name, count in names.items()
     ]
 
-    item = run("choice", {"name": "gpu", "firstAvailable": choices}, group=groups["p5"])
+    item = ask("choice", {"name": "gpu", "firstAvailable": choices}, group=groups["p5"])
 
     wait_bound(shared.api, item)
     assert [one.request for one in given(shared.api, item)] == ["gpu/small"] * 2

@@ -91,7 +91,7 @@ class Api:
     def with_token(self, token: str) -> Api:
         """The client of whoever holds a token, and nothing but that."""
         trust = self.pool.connection_pool_kw["ca_certs"]
-        pool = urllib3.PoolManager(maxsize=2, retries=_RETRIES, timeout=_SECONDS, ca_certs=trust)
+        pool = urllib3.PoolManager(maxsize=2, retries=_RETRIES, ca_certs=trust)
         headers = urllib3.HTTPHeaderDict({"Authorization": f"Bearer {token}"})
         return replace(self, pool=pool, headers=headers, warnings=[])
 
