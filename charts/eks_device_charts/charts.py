@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import cdk8s
@@ -17,7 +17,7 @@ from eks_devices import (
     ResourceClaimTemplate,
 )
 from eks_devices.findings import Finding, fault, raise_faults
-from eks_devices.typecheck import is_token, wrong_type
+from eks_devices.typecheck import is_token, listed, wrong_type
 
 from .manifests import ImageSource
 from .manifests.assembly import manager_manifests
@@ -81,10 +81,10 @@ def claims_chart(
             `RepeatedName` for a claim or a chart that is there already.
     """
     items: list[dict[str, Any]] = []
-    listed, faults = _listed(claims)
+    given, faults = _listed(claims)
     if scope.node.try_find_child(name) is not None:
         faults.append(_repeated("name", name, "chart", "an app"))
-    for one in listed:
+    for one in given:
         try:
             items.append(
                 one.to_dict(kubernetes_version=kubernetes_version, instance_type=instance_type)
@@ -116,16 +116,14 @@ def _chart(scope: Construct, name: str, items: Sequence[dict[str, Any]]) -> cdk8
 
 def _listed(claims: object) -> tuple[list[Claim], list[Finding]]:
     """The claims of a list, and what in it is no claim or comes twice."""
-    if isinstance(claims, str | Mapping) or not isinstance(claims, Iterable):
-        wanted = "a list of claims, claim templates and ComputeDomains"
-        return [], [wrong_type("claims", claims, wanted, "pass a list or tuple")]
-    given = list(claims)
-    faults = [
-        wrong_type(f"claims[{index}]", one, "a claim", "use ResourceClaimTemplate(...) for one")
-        for index, one in enumerate(given)
-        if not isinstance(one, Claim)
-    ]
-    found = [one for one in given if isinstance(one, Claim)]
+    found, faults = listed(
+        claims,
+        Claim,
+        "claims",
+        many="a list of claims, claim templates and ComputeDomains",
+        one="a claim",
+        fix="use ResourceClaimTemplate(...) for one",
+    )
     names = Counter((type(one).__name__, one.namespace, one.name) for one in found)
     faults += [
         _repeated("claims", f"{namespace}/{name}", kind, "a namespace")

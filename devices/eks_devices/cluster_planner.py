@@ -13,7 +13,7 @@ from .names import DEFAULT_OWNER, EXTERNAL_OWNER, HOST_OWNER
 from .nodegroup_planner import judge_nodegroup, nodegroup_faults
 from .plans import ClusterPlan, DevicePlan, DriverPlan, NodegroupPlan
 from .spec import NodegroupSpec
-from .typecheck import member, path_step, wrong_type
+from .typecheck import listed, member, path_step, wrong_type
 from .vocabulary import DeviceType, Mechanism
 
 Keep = Mapping[DeviceType, Sequence[Mechanism]]
@@ -76,16 +76,14 @@ def join_plans(
 
 
 def _listed(nodegroups: object) -> tuple[list[NodegroupSpec], list[Finding]]:
-    if isinstance(nodegroups, (str, Mapping)) or not isinstance(nodegroups, Iterable):
-        wanted = "a list of NodegroupSpec"
-        return [], [wrong_type("nodegroups", nodegroups, wanted, "pass a list or tuple")]
-    listed = list(nodegroups)
-    faults = [
-        wrong_type(f"nodegroups[{index}]", one, "a NodegroupSpec", "use NodegroupSpec(...)")
-        for index, one in enumerate(listed)
-        if not isinstance(one, NodegroupSpec)
-    ]
-    return [one for one in listed if isinstance(one, NodegroupSpec)], faults
+    return listed(
+        nodegroups,
+        NodegroupSpec,
+        "nodegroups",
+        many="a list of NodegroupSpec",
+        one="a NodegroupSpec",
+        fix="use NodegroupSpec(...)",
+    )
 
 
 def _name_faults(names: Iterable[object]) -> Iterator[Finding]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
+from typing import Any
 
 from .findings import Finding, fault, shown
 
@@ -48,6 +49,30 @@ def member(value: object, enum: type[StrEnum], path: str) -> Iterator[Finding]:
     if not isinstance(value, enum):
         wanted = ", ".join(f"{enum.__name__}.{one.name}" for one in enum)
         yield wrong_type(path, value, wanted, f"name a member of {enum.__name__}")
+
+
+def listed(
+    values: object, kinds: Any, path: str, *, many: str, one: str, fix: str
+) -> tuple[list[Any], list[Finding]]:
+    """What of a list is of a kind, and the faults of what is not, or of what is no list.
+
+    Args:
+        values: What was given.
+        kinds: What `isinstance` takes.
+        path: How faults name the list.
+        many: What the list may hold, in words.
+        one: A single one in words.
+        fix: What to write for one.
+    """
+    if isinstance(values, (str, Mapping)) or not isinstance(values, Iterable):
+        return [], [wrong_type(path, values, many, "pass a list or tuple")]
+    given = list(values)
+    faults = [
+        wrong_type(f"{path}[{index}]", value, one, fix)
+        for index, value in enumerate(given)
+        if not isinstance(value, kinds)
+    ]
+    return [value for value in given if isinstance(value, kinds)], faults
 
 
 def boolean(value: object, path: str, *, optional: bool = False) -> Iterator[Finding]:
