@@ -18,9 +18,11 @@ from .claims import (
 from .cluster_planner import plan_cluster
 from .findings import EksDevicesError, Finding, Severity
 from .instance_types import AcceleratedInstanceType, Accelerator, CpuArchitecture, NetworkCard
+from .maintenance import NodeRepair, RepairAction, RepairOverride, UpdateConfig, UpdateStrategy
 from .network import NetworkInterface
 from .nodegroup_planner import plan_nodegroup
-from .plans import ClusterPlan, DevicePlan, DriverPlan, NodegroupPlan
+from .own_user_data import UserData
+from .plans import ClusterPlan, DevicePlan, DriverPlan, NodegroupPlan, ScheduledSize
 from .releases import DriverRelease, eks_registry
 from .sharing import GpuSharing
 from .spec import NodegroupOptions, NodegroupSpec
@@ -51,16 +53,23 @@ __all__ = [
     "Mechanism",
     "NetworkCard",
     "NetworkInterface",
+    "NodeRepair",
     "NodegroupOptions",
     "NodegroupPlan",
     "NodegroupSpec",
     "OperatingSystem",
+    "RepairAction",
+    "RepairOverride",
     "ResourceClaim",
     "ResourceClaimTemplate",
+    "ScheduledSize",
     "Severity",
     "Support",
     "Taint",
     "TaintEffect",
+    "UpdateConfig",
+    "UpdateStrategy",
+    "UserData",
     "Verdict",
     "device_support",
     "eks_registry",

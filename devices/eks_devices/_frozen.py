@@ -28,3 +28,12 @@ class FrozenDict(dict[K, V]):
 def frozen_dict(items: Mapping[K, V] | Iterable[tuple[K, V]] = ()) -> FrozenDict[K, V]:
     """Copy `items` into a mapping that cannot change."""
     return FrozenDict(items)
+
+
+def deep_frozen(value: Any) -> Any:
+    """Copy nested mappings and lists into what cannot change; other values stay as they are."""
+    if isinstance(value, Mapping):
+        return FrozenDict({key: deep_frozen(one) for key, one in value.items()})
+    if isinstance(value, (list, tuple)):
+        return tuple(deep_frozen(one) for one in value)
+    return value

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from ._data import read_toml
-from .findings import Finding, fault, warning
+from .findings import Finding, fault, info, warning
 from .instance_types import AcceleratedInstanceType
 from .spec import NodegroupSpec
 from .vocabulary import OperatingSystem
+
+# What the EKS API calls the image of a user's own.
+CUSTOM_AMI: Final = "CUSTOM"
 
 
 @functools.cache
@@ -37,6 +40,16 @@ def disk_device(system: OperatingSystem) -> str:
 def ami_findings(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
     """Faults and warnings of an operating system that lacks what the type needs."""
     system, path = spec.operating_system, f"{spec.path}.operating_system"
+    if spec.ami_id is not None:
+        yield info(
+            "OwnImage",
+            f"{spec.path}.ami_id",
+            "what is on an image of your own is not judged: the drivers of the devices, the "
+            "kubelet's version, containerd",
+            fix="build it from EKS's image for this type, and renew it with the cluster",
+            source="https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html",
+        )
+        return
     if ami_type(instance, system) is None:
         text = f"EKS has no AMI of this operating system for {instance.name}"
         yield fault(

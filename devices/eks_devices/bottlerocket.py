@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from ._data import read_toml
 from ._frozen import FrozenDict
+from ._settings_text import merged, nested
 from .names import (
     BOTTLEROCKET_DEVICE_OWNERSHIP,
     BOTTLEROCKET_MAX_PODS,
@@ -27,6 +31,37 @@ def bottlerocket_settings(
     for device in devices:
         settings |= _device_settings(device)
     return FrozenDict(sorted(settings.items()))
+
+
+def boot_settings(plan: NodegroupPlan) -> dict[str, Any]:
+    """Everything that a plan sets on its Bottlerocket nodes, as nested tables.
+
+    Sources: https://bottlerocket.dev/en/os/latest/concepts/bootstrap-commands/,
+    https://bottlerocket.dev/en/os/latest/api/settings/kernel/
+    """
+    settings = nested(plan.bottlerocket_settings)
+    if plan.hugepages_2mi is not None:
+        sysctl = {"vm.nr_hugepages": str(plan.hugepages_2mi)}
+        settings = merged(settings, {"settings": {"kernel": {"sysctl": sysctl}}})
+    if plan.instance_store:
+        storage = read_toml("user_data.toml")["storage"]
+        # At every boot: what is bound does not outlive one, and a second `init` changes nothing.
+        # Without its disks a node would fill the volume, so it must not join.
+        command = {"commands": storage["commands"], "essential": True, "mode": "always"}
+        commands = {"settings": {"bootstrap-commands": {storage["name"]: command}}}
+        settings = merged(settings, commands)
+    return settings
+
+
+def node_taints(plan: NodegroupPlan) -> dict[str, list[str]]:
+    """The taints of a plan as Bottlerocket has them: value and effect by key.
+
+    Source: https://bottlerocket.dev/en/os/latest/api/settings/kubernetes/
+    """
+    taints: dict[str, list[str]] = {}
+    for taint in plan.taints:
+        taints.setdefault(taint.key, []).append(f"{taint.value}:{taint.effect}")
+    return taints
 
 
 def runs_built_in_plugin(group: NodegroupPlan) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
 from .findings import Finding, fault, raise_faults
-from .typecheck import is_token, wrong_type
+from .typecheck import is_token, whole_number, wrong_type
 
 _RESERVATION_ID = re.compile(r"cr-[0-9a-f]{8}(?:[0-9a-f]{9})?", re.ASCII)
 _GROUP_ARN = re.compile(
@@ -32,15 +33,19 @@ class CapacityKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capacity:
-    """How a node group buys its instances; made by one of the five factories.
+    """How a node group buys its instances; made by one of the six factories.
 
-    `key` is what stands for a reservation in plans and names when its id is a token.
+    `key` is what stands for a reservation in plans and names when its id is a token; `start` is
+    when nodes are to come, `nodes` the size of an UltraServer.
     """
 
     kind: CapacityKind
     reservation_id: str = ""
     resource_group_arn: str = ""
     key: str = ""
+    start: datetime | None = None
+    ultraserver: bool = False
+    nodes: int | None = None
 
     @classmethod
     def on_demand(cls) -> Capacity:
@@ -53,17 +58,22 @@ class Capacity:
         return cls(kind=CapacityKind.SPOT)
 
     @classmethod
-    def reservation(cls, reservation_id: str, *, key: str | None = None) -> Capacity:
+    def reservation(
+        cls, reservation_id: str, *, key: str | None = None, start: datetime | None = None
+    ) -> Capacity:
         """One On-Demand Capacity Reservation; its nodes run in its Availability Zone.
 
         Args:
             reservation_id: The id, `cr-...`; it may be a token when `key` is given.
             key: A word that stands for the reservation in plans and names; the id by default.
+            start: When the group is to get its nodes, with a time zone; at deployment unless
+                named.
 
         Raises:
             EksDevicesError: The id has the wrong form, or is a token without a key.
         """
-        return _checked(cls(**_given(CapacityKind.RESERVATION, key, reservation_id=reservation_id)))
+        kind = CapacityKind.RESERVATION
+        return _checked(cls(**_given(kind, key, reservation_id=reservation_id, start=start)))
 
     @classmethod
     def reservation_group(cls, resource_group_arn: str, *, key: str | None = None) -> Capacity:
@@ -82,13 +92,17 @@ class Capacity:
         return _checked(cls(**_given(kind, key, resource_group_arn=resource_group_arn)))
 
     @classmethod
-    def block(cls, reservation_id: str, *, key: str | None = None) -> Capacity:
-        """A Capacity Block for ML, UltraServer blocks included.
+    def block(
+        cls, reservation_id: str, *, key: str | None = None, start: datetime | None = None
+    ) -> Capacity:
+        """A Capacity Block for ML.
 
         Args:
             reservation_id: The id of the block's reservation, `cr-...`; it may be a token when
                 `key` is given.
             key: A word that stands for the block in plans and names; the id by default.
+            start: When the block starts, with a time zone: the group has no nodes before, and
+                EKS gives it `desired_size` then. Left out, sizes hold from deployment on.
 
         Raises:
             EksDevicesError: The id has the wrong form, or is a token without a key.
@@ -96,7 +110,32 @@ class Capacity:
         Source: https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
         """
         kind = CapacityKind.CAPACITY_BLOCK
-        return _checked(cls(**_given(kind, key, reservation_id=reservation_id)))
+        return _checked(cls(**_given(kind, key, reservation_id=reservation_id, start=start)))
+
+    @classmethod
+    def ultraserver_block(
+        cls,
+        reservation_id: str,
+        *,
+        nodes: int | None = None,
+        key: str | None = None,
+        start: datetime | None = None,
+    ) -> Capacity:
+        """A Capacity Block of one UltraServer: instances that share NVLink or NeuronLink.
+
+        Args:
+            reservation_id: The id of the block's reservation, as for `block`.
+            nodes: Instances of the UltraServer; not judged unless named.
+            key: As for `block`.
+            start: As for `block`.
+
+        Raises:
+            EksDevicesError: The id has the wrong form, or is a token without a key.
+
+        Source: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html
+        """
+        given = _given(CapacityKind.CAPACITY_BLOCK, key, reservation_id=reservation_id, start=start)
+        return _checked(cls(**given, ultraserver=True, nodes=nodes))
 
     @property
     def capacity_type(self) -> str:
@@ -110,14 +149,21 @@ class Capacity:
         return self.kind in (CapacityKind.RESERVATION, CapacityKind.CAPACITY_BLOCK)
 
     @property
+    def starts_at(self) -> str:
+        """The start as an ISO time in UTC, without a zone; empty where none was named."""
+        return f"{self.start.astimezone(UTC):%Y-%m-%dT%H:%M:%S}" if self.start else ""
+
+    @property
     def name(self) -> str:
         """What stands for the reservation in plans and names: never a token."""
         return self.key or self.reservation_id or self.resource_group_arn
 
-    def to_dict(self) -> dict[str, str]:
+    def to_dict(self) -> dict[str, Any]:
         """The purchase option as plain values."""
-        values = {"kind": str(self.kind), "capacity_type": self.capacity_type}
-        return values | ({"reservation": self.name} if self.name else {})
+        values: dict[str, Any] = {"kind": str(self.kind), "capacity_type": self.capacity_type}
+        values |= {"reservation": self.name} if self.name else {}
+        values |= {"start": self.starts_at} if self.start else {}
+        return values | ({"ultraserver_nodes": self.nodes} if self.ultraserver else {})
 
 
 def _given(kind: CapacityKind, key: object, **target: object) -> dict[str, Any]:
@@ -146,6 +192,9 @@ def capacity_faults(capacity: Capacity, path: str) -> Iterator[Finding]:
         yield from _target_faults("reservation_id", "", capacity.key, path)
     if capacity.key != "":
         yield from _key_faults(capacity, path)
+    if capacity.start is not None:
+        yield from _start_faults(capacity, f"{path}.start")
+    yield from whole_number(capacity.nodes, f"{path}.nodes", lowest=1, optional=True)
 
 
 # What a purchase option may name, and how it is written.
@@ -167,7 +216,8 @@ def _unfit(capacity: Capacity, path: str, value: object) -> Finding:
         f"{capacity.kind} instances take no such reservation, or not two of them",
         got=value,
         allowed="one reservation, of a kind that fits",
-        fix="use one of the factories Capacity.reservation, .reservation_group and .block",
+        fix="use one of the factories of Capacity: reservation, reservation_group, block, "
+        "ultraserver_block",
         source=_BLOCKS,
     )
 
@@ -193,6 +243,15 @@ def _target_faults(name: str, value: object, key: str, path: str) -> Iterator[Fi
             fix=fix,
             source=_RESERVATIONS,
         )
+
+
+def _start_faults(capacity: Capacity, path: str) -> Iterator[Finding]:
+    start = capacity.start
+    allowed = "a datetime with a time zone, such as datetime(2026, 12, 5, 11, 30, tzinfo=UTC)"
+    if not isinstance(start, datetime) or start.tzinfo is None or start.utcoffset() is None:
+        yield wrong_type(path, start, allowed, "pass a datetime with tzinfo")
+    elif not capacity.is_reserved:
+        yield _unfit(capacity, path, start)
 
 
 def _key_faults(capacity: Capacity, path: str) -> Iterator[Finding]:

@@ -10,14 +10,22 @@ from ._frozen import FrozenDict
 from .ami_releases import release_form_faults
 from .capacity import Capacity, CapacityKind, capacity_faults
 from .findings import Finding, fault
+from .kubelet_settings import hugepages_faults, kubelet_faults
 from .labels import label_faults, taint_faults
+from .maintenance_checks import maintenance_faults
 from .names import DEFAULT_OWNER, EXTERNAL_OWNER, HOST_OWNER
+from .node_checks import node_faults, release_faults
+from .own_user_data import user_data_faults
 from .sharing import sharing_faults
 from .spec import NodegroupOptions, NodegroupSpec
+from .template_overrides import override_faults
 from .typecheck import boolean, is_token, member, path_step, whole_number, wrong_type
 from .vocabulary import DeviceType, Mechanism, OperatingSystem
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?", re.ASCII)
+_AMAZON_LINUX_2 = re.compile(
+    r"al2(?![0-9])|amazon[ -_]?linux[ -_]?2(?!0)", re.ASCII | re.IGNORECASE
+)
 _LONGEST_SCOPE = 54
 _SCOPE = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,52}[a-z0-9])?", re.ASCII)
 _SWITCHES = ("autoscaled", "high_ip_bandwidth", "shared_devices", "preemption", "neuron_cores")
@@ -54,6 +62,13 @@ def type_faults(spec: NodegroupSpec) -> Iterator[Finding]:
     yield from label_faults(spec)
     yield from taint_faults(spec)
     yield from release_form_faults(spec)
+    yield from release_faults(spec)
+    yield from node_faults(spec)
+    yield from maintenance_faults(spec)
+    yield from override_faults(spec)
+    yield from user_data_faults(spec)
+    yield from kubelet_faults(spec)
+    yield from hugepages_faults(spec)
     yield from _subnet_faults(spec)
     yield from _owner_faults(spec)
 
@@ -123,6 +138,9 @@ def _capacity_faults(spec: NodegroupSpec) -> Iterator[Finding]:
 
 def _system_faults(spec: NodegroupSpec) -> Iterator[Finding]:
     path, system = f"{spec.path}.operating_system", spec.operating_system
+    if isinstance(system, str) and _AMAZON_LINUX_2.match(system):
+        yield _amazon_linux_2(system, path)
+        return
     yield from member(system, OperatingSystem, path)
     if system is OperatingSystem.AUTO_MODE:
         yield fault(
@@ -134,6 +152,19 @@ def _system_faults(spec: NodegroupSpec) -> Iterator[Finding]:
             fix="choose AL2023 or Bottlerocket",
             source="https://docs.aws.amazon.com/eks/latest/userguide/automode.html",
         )
+
+
+def _amazon_linux_2(system: str, path: str) -> Finding:
+    row = read_toml("amis.toml")["amazon_linux_2"]
+    return fault(
+        "AmazonLinux2",
+        path,
+        row["message"],
+        got=system,
+        allowed="OperatingSystem.AL2023, OperatingSystem.BOTTLEROCKET",
+        fix="choose AL2023",
+        source=row["source"],
+    )
 
 
 def _mechanism_faults(spec: NodegroupSpec) -> Iterator[Finding]:

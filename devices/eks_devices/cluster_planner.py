@@ -8,6 +8,7 @@ from typing import Any
 
 from ._frozen import FrozenDict
 from .findings import EksDevicesError, Finding, fault, warning
+from .fleet_findings import fleet_findings
 from .kubernetes import KubernetesMinor, dra_faults, find_minor, support_findings
 from .names import DEFAULT_OWNER, EXTERNAL_OWNER, HOST_OWNER
 from .nodegroup_planner import judge_nodegroup, nodegroup_faults
@@ -57,22 +58,32 @@ def join_plans(
     *,
     keep: Keep | None = None,
     faults: Iterable[Finding] = (),
+    default_elsewhere: bool = False,
 ) -> ClusterPlan:
-    """The plan of a cluster from the plans of its groups; raises the faults given and found."""
-    found = list(faults)
-    if not found:
-        found += [*_name_faults(plan.name for plan in plans), *_scope_faults(plans, keep or {})]
+    """The plan of a cluster from the plans of its groups; raises the faults given and found.
+
+    Where another app holds the default installation, nobody here knows what it holds.
+    """
+    found = list(faults) or join_faults(plans, keep=keep, default_elsewhere=default_elsewhere)
     if found:
         raise EksDevicesError(found)
     findings = [*support_findings(minor, "kubernetes_version")]
     findings += [finding for plan in plans for finding in plan.findings]
-    findings += _reservation_findings(plans)
+    findings += fleet_findings(plans)
     return ClusterPlan(
         kubernetes_version=minor.version,
         nodegroups=plans,
         drivers=_drivers(plans, keep or {}),
         findings=tuple(findings),
     )
+
+
+def join_faults(
+    plans: tuple[NodegroupPlan, ...], *, keep: Keep | None = None, default_elsewhere: bool = False
+) -> list[Finding]:
+    """The faults that groups have together and none has alone."""
+    scopes = [] if default_elsewhere else _scope_faults(plans, keep or {})
+    return [*_name_faults(plan.name for plan in plans), *scopes]
 
 
 def _listed(nodegroups: object) -> tuple[list[NodegroupSpec], list[Finding]]:
@@ -143,22 +154,6 @@ def _keep_faults(keep: object, minor: KubernetesMinor | Finding) -> Iterator[Fin
         uses_dra = any(one is Mechanism.DRA for one in mechanisms)
         if uses_dra and isinstance(minor, KubernetesMinor):
             yield from dra_faults(minor, path)
-
-
-def _reservation_findings(plans: tuple[NodegroupPlan, ...]) -> Iterator[Finding]:
-    """A reservation that two groups share has room for one of them, or for part of each."""
-    users: dict[str, list[str]] = {}
-    for plan in plans:
-        if plan.capacity.is_reserved:
-            users.setdefault(plan.capacity.name, []).append(plan.name)
-    for name, groups in users.items():
-        if len(groups) > 1:
-            yield warning(
-                "SharedReservation",
-                f"nodegroups.{groups[-1]}.capacity",
-                f"groups {', '.join(groups)} all draw on {name}, and their sizes add up",
-                fix="give each group a reservation of its own, or keep the sum within it",
-            )
 
 
 def _scope_faults(plans: tuple[NodegroupPlan, ...], keep: Keep) -> list[Finding]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+from typing import Any
 
 from ._data import read_toml
 from ._frozen import FrozenDict
-from .amis import ami_type, disk_device
+from .amis import CUSTOM_AMI, ami_type, disk_device
 from .bottlerocket import bottlerocket_settings
 from .extended_resources import extended_resources
 from .findings import Finding
-from .instance_checks import max_pods_cap
 from .instance_types import AcceleratedInstanceType
+from .interfaces import group_interfaces, group_max_pods, node_addresses
 from .labels import taints_of
+from .maintenance import node_repair, update_config
 from .mechanisms import Choice, is_built_in
 from .names import (
     DEFAULT_OWNER,
@@ -24,31 +26,14 @@ from .names import (
     HOST_OWNER,
     IMEX_UNIT,
     NODEGROUP_LABEL,
+    POOL_LABEL,
     manager_label,
     mechanism_label,
 )
-from .network import NetworkInterface, default_efa_count, efa_interfaces, eni_limited_max_pods
-from .plans import DevicePlan, NodegroupPlan
+from .placement import placement_group, uses_instance_store
+from .plans import DevicePlan, NodegroupPlan, ScheduledSize
 from .spec import NodegroupSpec
 from .vocabulary import DeviceType, Mechanism
-
-
-def efa_count(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> int:
-    """How many EFA interfaces each node of a group gets."""
-    if spec.efa is None:
-        return default_efa_count(instance) if instance.multi_node_training else 0
-    if isinstance(spec.efa, bool):
-        return default_efa_count(instance) if spec.efa else 0
-    return spec.efa
-
-
-def group_interfaces(
-    spec: NodegroupSpec, instance: AcceleratedInstanceType
-) -> tuple[NetworkInterface, ...]:
-    """The network interfaces of a group's nodes; none where EC2's single default one does."""
-    return efa_interfaces(
-        instance, count=efa_count(spec, instance), high_ip_bandwidth=spec.high_ip_bandwidth
-    )
 
 
 def draw_nodegroup(
@@ -64,34 +49,74 @@ def draw_nodegroup(
     devices = tuple(
         _device(spec, device, count, choices[device]) for device, count in counts.items()
     )
-    interfaces = group_interfaces(spec, instance)
-    max_pods = _max_pods(spec, instance, interfaces)
+    max_pods = group_max_pods(spec, instance)
     return NodegroupPlan(
         name=spec.name,
-        instance_type=instance.name,
         kubernetes_version=version,
         operating_system=spec.operating_system,
         capacity=spec.capacity,
-        ami_type=ami_type(instance, spec.operating_system) or "",
-        release_version=spec.release_version,
-        min_size=spec.min_size,
-        desired_size=_desired_size(spec),
-        max_size=spec.max_size,
         devices=devices,
-        network_interfaces=interfaces,
         labels=_labels(spec, devices),
         taints=taints_of(spec, instance.device_type),
         extended_resources=extended_resources(devices, instance, spec.logical_neuron_cores),
         device_classes=_device_classes(devices),
-        max_pods=max_pods,
-        disk_device=disk_device(spec.operating_system),
-        disk_gib=spec.disk_gib or read_toml("limits.toml")["disk"]["default"],
         masked_units=_masked_units(devices),
-        logical_neuron_cores=spec.logical_neuron_cores,
-        bottlerocket_settings=bottlerocket_settings(spec.operating_system, devices, max_pods),
         replace_key=_replace_key(spec, devices),
         findings=findings,
+        **_sizes(spec),
+        **_instances(spec, instance, max_pods),
+        **_software(spec, instance, devices, max_pods),
     )
+
+
+def _sizes(spec: NodegroupSpec) -> dict[str, Any]:
+    scheduled = _scheduled_size(spec)
+    return {
+        "min_size": 0 if scheduled else spec.min_size,
+        "desired_size": None if scheduled else _desired_size(spec),
+        "max_size": spec.max_size,
+        "scheduled_size": scheduled,
+        "node_repair": node_repair(spec),
+        "update": update_config(spec),
+        "tags": spec.tags,
+    }
+
+
+def _instances(
+    spec: NodegroupSpec, instance: AcceleratedInstanceType, max_pods: int | None
+) -> dict[str, Any]:
+    return {
+        "instance_type": instance.name,
+        "instance_types": (instance.name, *spec.alternative_instance_types),
+        "network_interfaces": group_interfaces(spec, instance),
+        "placement_group": placement_group(spec, instance),
+        "disk_device": disk_device(spec.operating_system),
+        "disk_gib": spec.disk_gib or read_toml("limits.toml")["disk"]["default"],
+        "instance_store": uses_instance_store(spec, instance),
+        "addresses": node_addresses(spec, instance, max_pods),
+        "subnet_cidrs": spec.subnet_cidrs,
+        "launch_template_overrides": spec.launch_template_overrides,
+    }
+
+
+def _software(
+    spec: NodegroupSpec,
+    instance: AcceleratedInstanceType,
+    devices: tuple[DevicePlan, ...],
+    max_pods: int | None,
+) -> dict[str, Any]:
+    system = spec.operating_system
+    return {
+        "ami_type": CUSTOM_AMI if spec.ami_id else ami_type(instance, system) or "",
+        "ami_id": spec.ami_id,
+        "release_version": spec.release_version,
+        "max_pods": max_pods,
+        "logical_neuron_cores": spec.logical_neuron_cores,
+        "bottlerocket_settings": bottlerocket_settings(system, devices, max_pods),
+        "kubelet": spec.kubelet,
+        "hugepages_2mi": spec.hugepages_2mi,
+        "user_data": spec.user_data,
+    }
 
 
 def _device(spec: NodegroupSpec, device: DeviceType, count: int, choice: Choice) -> DevicePlan:
@@ -116,8 +141,13 @@ def _owner(
     if is_built_in(device, mechanism, spec.operating_system):
         return HOST_OWNER
     if spec.scope is not None:
-        return f"{spec.scope}-{_hash8(spec.scope, settings)}"
+        return f"{spec.scope}-{_hash8(spec.scope, *_address(spec), settings)}"
     return f"{DEFAULT_OWNER}-{_hash8(settings)}" if settings else DEFAULT_OWNER
+
+
+def _address(spec: NodegroupSpec) -> tuple[str, ...]:
+    """What tells installations of one name in two apps apart."""
+    return (spec.scope_address,) if spec.scope_address else ()
 
 
 @functools.lru_cache(maxsize=4096)
@@ -128,6 +158,8 @@ def _hash8(*values: object) -> str:
 def _labels(spec: NodegroupSpec, devices: tuple[DevicePlan, ...]) -> FrozenDict[str, str]:
     labels = dict(spec.labels)
     labels[NODEGROUP_LABEL] = spec.name
+    if spec.pool is not None:
+        labels[POOL_LABEL] = spec.pool
     for device in devices:
         labels[mechanism_label(device.device_type)] = str(device.mechanism)
         labels[manager_label(device.device_type)] = device.owner
@@ -153,16 +185,23 @@ def _desired_size(spec: NodegroupSpec) -> int | None:
     return spec.min_size if spec.desired_size is None else spec.desired_size
 
 
-def _max_pods(
-    spec: NodegroupSpec, instance: AcceleratedInstanceType, interfaces: tuple[NetworkInterface, ...]
-) -> int | None:
-    if spec.max_pods is not None:
-        return spec.max_pods
-    addresses = eni_limited_max_pods(instance, interfaces)
-    return None if addresses is None else min(addresses, max_pods_cap(instance))
+def _scheduled_size(spec: NodegroupSpec) -> ScheduledSize | None:
+    """What a reservation brings when it starts: before, a node could only fail to start."""
+    if spec.capacity.start is None:
+        return None
+    return ScheduledSize(
+        at=spec.capacity.starts_at,
+        min_size=spec.min_size,
+        desired_size=spec.min_size if spec.desired_size is None else spec.desired_size,
+        max_size=spec.max_size,
+    )
 
 
 def _replace_key(spec: NodegroupSpec, devices: tuple[DevicePlan, ...]) -> str:
     mechanisms = tuple((str(one.device_type), str(one.mechanism)) for one in devices)
     capacity = (str(spec.capacity.kind), spec.capacity.name)
-    return _hash8(spec.instance_type, str(spec.operating_system), capacity, mechanisms)
+    # EKS tries the types in this order, and takes no other order later.
+    types = (spec.instance_type, *spec.alternative_instance_types)
+    return _hash8(
+        types[0] if len(types) == 1 else types, str(spec.operating_system), capacity, mechanisms
+    )

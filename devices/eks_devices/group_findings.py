@@ -7,18 +7,19 @@ from collections.abc import Iterator
 from ._data import read_toml
 from .ami_releases import release_findings
 from .amis import ami_findings
-from .capacity import CapacityKind
-from .drawing import group_interfaces
 from .findings import Finding, fault, info, warning
 from .instance_types import AcceleratedInstanceType
+from .interfaces import group_interfaces
 from .kubernetes import floors
 from .mechanisms import Choice, choice_findings
 from .network import eni_limited_max_pods
+from .placement import placement_findings, placement_group
+from .purchase import purchase_findings
 from .spec import NodegroupSpec
+from .template_overrides import override_findings
 from .vocabulary import DeviceType, Mechanism, OperatingSystem
 
 _AUTOSCALER = "https://github.com/kubernetes/autoscaler/issues/7724"
-_BLOCKS = "https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html"
 _EFA_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html"
 
 
@@ -46,7 +47,9 @@ def group_findings(
     yield from _pod_findings(spec, instance)
     yield from _subnet_faults(spec, instance)
     yield from _efa_only_findings(spec, instance)
-    yield from _capacity_findings(spec)
+    yield from purchase_findings(spec, instance)
+    yield from placement_findings(spec, instance)
+    yield from override_findings(spec)
     yield from _logical_core_faults(spec, mechanisms)
     if Mechanism.DRA in mechanisms.values():
         yield from _dra_findings(spec, version, mechanisms)
@@ -72,7 +75,9 @@ def _instance_findings(spec: NodegroupSpec, instance: AcceleratedInstanceType) -
 
 def _pod_findings(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
     addresses = eni_limited_max_pods(instance, group_interfaces(spec, instance))
-    if spec.max_pods is not None and addresses is not None and spec.max_pods > addresses:
+    if not spec.vpc_cni or spec.max_pods is None or addresses is None:
+        return
+    if spec.max_pods > addresses:
         yield warning(
             "MaxPodsAboveAddresses",
             f"{spec.path}.max_pods",
@@ -89,10 +94,12 @@ def _subnet_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> It
         yield _subnet_required(spec, "EFA does not leave an Availability Zone")
     elif spec.capacity.reservation_id:
         yield _subnet_required(spec, "a reservation is for one Availability Zone")
+    elif placement_group(spec, instance):
+        yield _subnet_required(spec, "a cluster placement group is in one Availability Zone")
 
 
 def _efa_only_findings(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
-    if group_interfaces(spec, instance):
+    if spec.vpc_cni and group_interfaces(spec, instance):
         row = read_toml("limits.toml")["vpc_cni"]
         fix = f"keep the VPC CNI add-on at {row['efa_only']} or later"
         yield info("VpcCniFloor", f"{spec.path}.efa", row["message"], fix=fix, source=row["source"])
@@ -109,19 +116,6 @@ def _subnet_required(spec: NodegroupSpec, why: str) -> Finding:
         "its Availability Zone",
         source=_EFA_GUIDE,
     )
-
-
-def _capacity_findings(spec: NodegroupSpec) -> Iterator[Finding]:
-    nodes = spec.min_size or spec.desired_size
-    if spec.capacity.kind is CapacityKind.CAPACITY_BLOCK and nodes:
-        yield info(
-            "CapacityBlockWithNodes",
-            f"{spec.path}.desired_size",
-            "nodes cannot start before the Capacity Block does, and an upgrade of the group needs "
-            "a desired size of 0 first",
-            fix="start with 0 nodes and raise the size by a scheduled action at the block's start",
-            source=_BLOCKS,
-        )
 
 
 def _logical_core_faults(

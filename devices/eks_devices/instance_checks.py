@@ -4,23 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ._data import read_toml
-from .capacity import CapacityKind
 from .findings import Finding, fault
 from .instance_faults import logical_core_fault, nvlink_fault
 from .instance_types import AcceleratedInstanceType
+from .interfaces import max_pods_cap
+from .mixed_types import mixed_type_faults
 from .network import max_efa_count
+from .placement import placement_faults
+from .purchase import purchase_faults
 from .spec import NodegroupSpec
 from .typecheck import whole_number
 from .vocabulary import DeviceType
 
+_MIB_OF_HUGE_PAGE = 2
 _EFA_PAGE = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html"
 
 
 def instance_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
     """Faults of a group that depend on its instance type, but on no mechanism."""
-    yield from _purchase_faults(spec, instance)
+    yield from purchase_faults(spec, instance)
     yield from efa_faults(spec, instance)
+    yield from mixed_type_faults(spec, instance)
+    yield from placement_faults(spec, instance)
+    yield from _pod_faults(spec)
+    yield from _huge_page_faults(spec, instance)
     if spec.compute_domains and not instance.nvlink_domain:
         yield nvlink_fault(instance, f"{spec.path}.compute_domains", got=True)
     yield from _accelerator_faults(spec, instance)
@@ -28,21 +35,6 @@ def instance_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> I
     yield from whole_number(
         spec.max_pods, f"{spec.path}.max_pods", lowest=1, highest=cap, optional=True
     )
-
-
-def _purchase_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
-    kind = spec.capacity.kind
-    needed = CapacityKind.ON_DEMAND if kind is CapacityKind.RESERVATION else kind
-    if needed not in instance.usage_classes:
-        yield fault(
-            "CapacityNotOffered",
-            f"{spec.path}.capacity",
-            f"EC2 does not sell {instance.name} this way",
-            got=str(kind),
-            allowed=", ".join(sorted(instance.usage_classes)),
-            fix="choose another Capacity factory or instance type",
-            source="EC2 DescribeInstanceTypes, SupportedUsageClasses",
-        )
 
 
 def efa_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
@@ -114,7 +106,27 @@ def _misplaced(path: str, instance: AcceleratedInstanceType, what: str, *, got: 
     )
 
 
-def max_pods_cap(instance: AcceleratedInstanceType) -> int:
-    """The most Pods that managed node groups let a node of this type have."""
-    limits = read_toml("limits.toml")["max_pods"]
-    return int(limits["small"] if instance.vcpus < limits["small_vcpus"] else limits["large"])
+def _pod_faults(spec: NodegroupSpec) -> Iterator[Finding]:
+    if not spec.vpc_cni and spec.max_pods is None:
+        yield fault(
+            "MaxPodsNeeded",
+            f"{spec.path}.max_pods",
+            "with another CNI the addresses of the interfaces say nothing of the number of Pods",
+            got=None,
+            allowed="a whole number from 1 with vpc_cni=False",
+            fix="name max_pods, or leave vpc_cni out",
+            source="https://docs.aws.amazon.com/eks/latest/userguide/alternate-cni-plugins.html",
+        )
+
+
+def _huge_page_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
+    most = instance.memory_mib // _MIB_OF_HUGE_PAGE
+    if type(spec.hugepages_2mi) is int and spec.hugepages_2mi >= most:
+        yield fault(
+            "HugePagesAboveMemory",
+            f"{spec.path}.hugepages_2mi",
+            f"{instance.name} has {instance.memory_mib} MiB of memory",
+            got=spec.hugepages_2mi,
+            allowed=f"a number below {most}",
+            fix="reserve fewer pages: what is reserved is lost to everything else",
+        )

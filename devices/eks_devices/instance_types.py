@@ -95,6 +95,8 @@ class AcceleratedInstanceType:
     """Local disks together, in gigabytes; 0 without local disks."""
     ultraserver_sizes: tuple[int, ...] = ()
     """Numbers of instances that are handed out as one UltraServer, or as a part of one."""
+    ultraserver_block_sizes: tuple[int, ...] = ()
+    """Numbers of instances that a Capacity Block for UltraServers may hold; empty: not sold so."""
     multi_node_training: bool = False
     """Made for jobs over several instances: EFA is on unless a node group says otherwise."""
     nvlink_domain: bool = False

@@ -8,6 +8,8 @@ from .vocabulary import DeviceType
 
 LABEL_PREFIX: Final = "eks-devices/"
 NODEGROUP_LABEL: Final = "eks-devices/nodegroup"
+# All groups of a pool have it, so that Pods outlive the reservation of one of them.
+POOL_LABEL: Final = "eks-devices/nodegroup-pool"
 # The vendor's charts select nodes by this label, and no AMI sets it on every version.
 GPU_PRESENT_LABEL: Final = "nvidia.com/gpu.present"
 COMPUTE_TYPE_LABEL: Final = "eks.amazonaws.com/compute-type"
@@ -37,8 +39,13 @@ BOTTLEROCKET_NVIDIA_SHARING: Final = (
     "settings.kubelet-device-plugins.nvidia.device-sharing-strategy"
 )
 BOTTLEROCKET_NVIDIA_REPLICAS: Final = "settings.kubelet-device-plugins.nvidia.time-slicing.replicas"
+BOTTLEROCKET_NVIDIA_RENAME: Final = (
+    "settings.kubelet-device-plugins.nvidia.time-slicing.rename-by-default"
+)
 BOTTLEROCKET_DEVICE_OWNERSHIP: Final = "settings.kubernetes.device-ownership-from-security-context"
 BOTTLEROCKET_MAX_PODS: Final = "settings.kubernetes.max-pods"
+BOTTLEROCKET_DRA_DRIVERS: Final = "settings.kubelet-dra-drivers"
+BOTTLEROCKET_NVIDIA: Final = "nvidia"
 
 IMEX_UNIT: Final = "nvidia-imex.service"
 

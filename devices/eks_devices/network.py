@@ -33,6 +33,11 @@ class NetworkInterface:
     interface_type: str
     """`interface` (IP), `efa` (EFA and IP) or `efa-only` (EFA without an address)."""
 
+    @property
+    def takes_address(self) -> bool:
+        """Whether the interface has an IP address."""
+        return self.interface_type != _EFA_ONLY
+
     def to_dict(self) -> dict[str, int | str]:
         """The interface in EC2's own names."""
         return {
@@ -127,6 +132,7 @@ def _spread_cards(instance_type: AcceleratedInstanceType, count: int) -> list[in
     return [layout[position * len(layout) // count] for position in range(count)]
 
 
+@functools.cache
 def _layouts(instance_type: AcceleratedInstanceType) -> tuple[tuple[int, ...], ...]:
     """Lists of cards that carry an EFA, fewest first; at least one, which may be empty."""
     if instance_type.efa_layouts:

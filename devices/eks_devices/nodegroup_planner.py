@@ -8,17 +8,20 @@ from typing import Any
 
 from ._frozen import FrozenDict
 from .checks import missing_option, type_faults
-from .drawing import draw_nodegroup, efa_count
+from .drawing import draw_nodegroup
 from .findings import EksDevicesError, Finding, Severity, fault
 from .group_findings import group_findings
 from .instance_checks import instance_faults
 from .instance_types import AcceleratedInstanceType, lookup
+from .interfaces import efa_count
 from .kubernetes import KubernetesMinor, find_minor, minors, newest_minor
 from .mechanisms import Choice, choose, unnamed_faults
 from .network import default_efa_count
 from .plans import NodegroupPlan
 from .spec import NodegroupSpec
 from .typecheck import wrong_type
+from .user_data import user_data_size_faults
+from .user_data_conflicts import own_user_data_conflicts
 from .vocabulary import DeviceType, Mechanism
 
 # Stands in, option by option, for what is at fault, so that the other rules can still be asked.
@@ -102,9 +105,18 @@ class _Judgement:
         if self.faults:
             return tuple(self.faults)
         counts = device_counts(self.spec, instance)
-        return draw_nodegroup(
+        plan = draw_nodegroup(
             self.spec, instance, minor.version, counts=counts, choices=choices, findings=findings
         )
+        return tuple(_user_data_faults(plan, self.spec.path)) or plan
+
+
+def _user_data_faults(plan: NodegroupPlan, path: str) -> Iterator[Finding]:
+    """Faults of the user data that the plan gives, with a user's own in it."""
+    if plan.user_data is None:
+        return
+    conflicts = tuple(own_user_data_conflicts(plan, f"{path}.user_data"))
+    yield from conflicts or user_data_size_faults(plan, f"{path}.user_data")
 
 
 def _plain(spec: NodegroupSpec, name: str) -> Any:

@@ -9,8 +9,11 @@ from typing import Any
 from ._frozen import FrozenDict
 from .capacity import Capacity
 from .findings import Finding, Severity
+from .maintenance import NodeRepair, UpdateConfig
 from .network import NetworkInterface
+from .own_user_data import UserData
 from .taints import Taint
+from .typecheck import is_token
 from .vocabulary import DeviceType, Mechanism, OperatingSystem
 
 PLAN_SCHEMA = "eks-devices/plan/v1"
@@ -18,6 +21,11 @@ PLAN_SCHEMA = "eks-devices/plan/v1"
 # the stack's clusters.
 PLAN_FILE_SCHEMA = "eks-devices/plan-file/v1"
 PLAN_FILE_SUFFIX = ".eks-devices.json"
+
+
+def _plain(value: Any) -> Any:
+    """A value as it may stand in a file: the text of a token is a running counter."""
+    return "a token" if is_token(value) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +59,32 @@ class DevicePlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduledSize:
+    """The sizes that a group gets when its reservation starts; until then it has no nodes.
+
+    `at` is an ISO time in UTC, "2026-12-05T11:30:00".
+    """
+
+    at: str
+    min_size: int
+    desired_size: int
+    max_size: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The sizes as plain JSON values."""
+        sizes = {"min": self.min_size, "desired": self.desired_size, "max": self.max_size}
+        return {"at": self.at, "sizes": sizes}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodegroupPlan:
     """Everything that follows from one node group; a function of the group and the version.
 
+    `instance_types` begins with `instance_type`; `ami_type` is `CUSTOM` for an image of the
+    user's, `ami_id`; `placement_group` is the name of one that exists, or whether the group has
+    one of its own; `instance_store` says whether local disks are joined; `addresses` is how many
+    IPv4 addresses a full node takes, None when unknown; `scheduled_size` is what a reservation
+    with a start brings; `node_repair` and `update` are None where EKS's own defaults hold.
     `extended_resources` is what Pods on device plugins ask for, `device_classes` what claims
     name; `bottlerocket_settings` go by dotted name; `masked_units` are services of the AMI that
     must not run; `replace_key` changes when EKS has to make new nodes; `max_pods` and
@@ -62,14 +93,18 @@ class NodegroupPlan:
 
     name: str
     instance_type: str
+    instance_types: tuple[str, ...]
     kubernetes_version: str
     operating_system: OperatingSystem
     capacity: Capacity
     ami_type: str
+    ami_id: str | None
     release_version: str | None
     min_size: int
     desired_size: int | None
     max_size: int
+    scheduled_size: ScheduledSize | None
+    placement_group: bool | str
     devices: tuple[DevicePlan, ...]
     network_interfaces: tuple[NetworkInterface, ...]
     labels: FrozenDict[str, str]
@@ -79,9 +114,19 @@ class NodegroupPlan:
     max_pods: int | None
     disk_device: str
     disk_gib: int
+    instance_store: bool
+    addresses: int | None
+    subnet_cidrs: tuple[str, ...]
     masked_units: tuple[str, ...]
     logical_neuron_cores: int | None
     bottlerocket_settings: FrozenDict[str, str | int | bool]
+    kubelet: FrozenDict[str, Any]
+    hugepages_2mi: int | None
+    user_data: UserData | None
+    node_repair: NodeRepair | None
+    update: UpdateConfig | None
+    tags: FrozenDict[str, str]
+    launch_template_overrides: FrozenDict[str, Any]
     replace_key: str
     findings: tuple[Finding, ...]
 
@@ -90,11 +135,15 @@ class NodegroupPlan:
         return {
             "name": self.name,
             "instance_type": self.instance_type,
+            "instance_types": list(self.instance_types),
             "operating_system": str(self.operating_system),
             "capacity": self.capacity.to_dict(),
             "ami_type": self.ami_type,
+            "ami_id": _plain(self.ami_id),
             "release_version": self.release_version,
             "sizes": {"min": self.min_size, "desired": self.desired_size, "max": self.max_size},
+            "scheduled_size": self.scheduled_size and self.scheduled_size.to_dict(),
+            "placement_group": _plain(self.placement_group),
             "devices": [device.to_dict() for device in self.devices],
             "network_interfaces": [interface.to_dict() for interface in self.network_interfaces],
             "labels": dict(self.labels),
@@ -103,9 +152,18 @@ class NodegroupPlan:
             "device_classes": list(self.device_classes),
             "max_pods": self.max_pods,
             "disk": {"device_name": self.disk_device, "size_gib": self.disk_gib},
+            "instance_store": self.instance_store,
+            "addresses": self.addresses,
             "masked_units": list(self.masked_units),
             "logical_neuron_cores": self.logical_neuron_cores,
             "bottlerocket_settings": dict(self.bottlerocket_settings),
+            "kubelet": dict(self.kubelet),
+            "hugepages_2mi": self.hugepages_2mi,
+            "node_repair": self.node_repair and self.node_repair.to_dict(),
+            "update": self.update and self.update.to_dict(),
+            "tags": {_plain(key): _plain(value) for key, value in self.tags.items()},
+            "own_user_data": self.user_data is not None,
+            "launch_template_overrides": sorted(self.launch_template_overrides),
             "replace_key": self.replace_key,
         }
 

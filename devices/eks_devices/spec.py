@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Required, TypedDict
 
-from ._frozen import FrozenDict, frozen_dict
+from ._frozen import FrozenDict, deep_frozen, frozen_dict
 from .capacity import Capacity
 from .findings import raise_faults
+from .maintenance import NodeRepair, UpdateConfig
+from .own_user_data import UserData
 from .sharing import GpuSharing
 from .taints import Taint
 from .typecheck import path_step, wrong_type
@@ -38,8 +41,20 @@ class NodegroupOptions(TypedDict, total=False):
     labels: Mapping[str, str]
     taints: Sequence[Taint | str] | None
     max_pods: int | None
+    vpc_cni: bool
     disk_gib: int | None
+    instance_store: bool | None
     release_version: str | None
+    ami_id: str | None
+    alternative_instance_types: Sequence[str]
+    placement_group: bool | str | None
+    kubelet: Mapping[str, Any]
+    hugepages_2mi: int | None
+    user_data: UserData | None
+    node_repair: bool | NodeRepair
+    update: UpdateConfig | None
+    tags: Mapping[str, str]
+    launch_template_overrides: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,11 +88,33 @@ class NodegroupSpec:
         taints: Taints of the nodes, as values or in kubectl's form. Left out, the taint that
             EKS tolerates for Pods with the accelerator's extended resource; `()` is none.
         max_pods: Pods of a node; what the interfaces have addresses for unless named.
+        vpc_cni: Whether Pods get addresses from the VPC CNI; with another CNI name `max_pods`.
         disk_gib: Size of the volume for images and Pods' files in GiB; 200 unless named.
+        instance_store: Joins the local disks to one array (RAID 0) for images and Pods' files.
+            Left out, on AL2023 where the type has local disks, off on Bottlerocket.
         release_version: A pinned AMI release, "1.34.2-20261023" on AL2023, "1.66.0-0a1b2c3d" on
             Bottlerocket; the newest unless named.
+        ami_id: An image of your own, `ami-...`, built for the operating system; EKS's unless
+            named.
+        alternative_instance_types: More types that EC2 may start instead; their devices, EFA
+            interfaces, architecture and managers must be those of `instance_type`.
+        placement_group: True for a cluster placement group of the group's own, the name of one
+            that exists, False for none. Left out, on for EFA without a reservation.
+        kubelet: Fields of the kubelet's configuration, AL2023 only: {"cpuManagerPolicy": ...}.
+        hugepages_2mi: Huge pages of 2 MiB that a node reserves at boot; the AMI's unless named.
+        user_data: User data of your own, beside what the plan needs.
+        node_repair: Whether EKS replaces or reboots unhealthy nodes, or how; on unless named.
+        update: How an update of the group takes nodes away; on reserved capacity one by one,
+            before their replacement, unless named.
+        tags: Tags of the instances and volumes, beside those of `Tags.of(...)`; a change of
+            either starts new nodes.
+        launch_template_overrides: Properties of CloudFormation's LaunchTemplateData, merged into
+            what the plan gives.
         subnet_count: How many subnets the nodes spread over; not judged unless known.
+        subnet_cidrs: The address ranges of those subnets, as far as they are known.
         scope: The installation whose managers serve the group; the default one unless named.
+        scope_address: Tells installations of one name in two apps apart; nothing unless named.
+        pool: The pool that the group belongs to; none unless named.
         external: Device types that somebody else's manager serves.
         unknown_options: Options that do not exist, for the plan to name.
     """
@@ -102,30 +139,47 @@ class NodegroupSpec:
     labels: Mapping[str, str] = dataclasses.field(default_factory=FrozenDict)
     taints: Sequence[Taint | str] | None = None
     max_pods: int | None = None
+    vpc_cni: bool = True
     disk_gib: int | None = None
+    instance_store: bool | None = None
     release_version: str | None = None
+    ami_id: str | None = None
+    alternative_instance_types: Sequence[str] = ()
+    placement_group: bool | str | None = None
+    kubelet: Mapping[str, Any] = dataclasses.field(default_factory=FrozenDict)
+    hugepages_2mi: int | None = None
+    user_data: UserData | None = None
+    node_repair: bool | NodeRepair = True
+    update: UpdateConfig | None = None
+    tags: Mapping[str, str] = dataclasses.field(default_factory=FrozenDict)
+    launch_template_overrides: Mapping[str, Any] = dataclasses.field(default_factory=FrozenDict)
     subnet_count: int | None = None
+    subnet_cidrs: Sequence[str] = ()
     scope: str | None = None
+    scope_address: str = ""
+    pool: str | None = None
     external: Collection[DeviceType] = ()
     unknown_options: tuple[Any, ...] = dataclasses.field(default=(), repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Copy collections; values of a wrong type stay as they are, for the plan to name."""
-        for name in ("name", "instance_type", "release_version", "scope"):
+        for name in _TEXTS:
             object.__setattr__(self, name, _plain(getattr(self, name)))
-        for name, copy in (("mechanism", frozen_dict), ("labels", _texts)):
+        for name, copy in _MAPPINGS:
             value = getattr(self, name)
             if isinstance(value, Mapping) and not isinstance(value, FrozenDict):
                 object.__setattr__(self, name, _copied(value, copy))
-        if isinstance(self.taints, Sequence) and not isinstance(self.taints, _NO_LISTS):
-            object.__setattr__(self, "taints", _copied(self.taints, tuple))
+        for name in _LISTS:
+            value = getattr(self, name)
+            if isinstance(value, Sequence) and not isinstance(value, _NO_LISTS):
+                object.__setattr__(self, name, _copied(value, tuple))
         if isinstance(self.external, Collection) and not isinstance(self.external, _NO_LISTS):
             object.__setattr__(self, "external", _copied(self.external, _sorted))
 
     @property
     def path(self) -> str:
         """Where findings of this group point."""
-        return f"nodegroups.{path_step(self.name)}"
+        return _path(self.name) if type(self.name) is str else f"nodegroups.{path_step(self.name)}"
 
     def option_at(self, path: str) -> str:
         """The option that the path of a finding points at."""
@@ -137,14 +191,16 @@ class NodegroupSpec:
         cls,
         name: str,
         options: Mapping[str, Any],
-        *,
-        subnet_count: int | None = None,
-        scope: str | None = None,
-        external: Collection[DeviceType] = (),
+        **context: Any,
     ) -> NodegroupSpec:
         """The group that a mapping of `NodegroupOptions` asks for.
 
         Options that are unknown or missing are faults of the plan, with all its others.
+
+        Args:
+            name: Name of the group.
+            options: What a user gave.
+            context: Attributes that are no options, `scope` for instance.
 
         Raises:
             EksDevicesError: `WrongType`, for options that are no mapping.
@@ -156,14 +212,13 @@ class NodegroupSpec:
         given: dict[str, Any] = dict.fromkeys(("instance_type", "max_size"))
         given |= {key: value for key, value in options.items() if key in known}
         unknown = tuple(key for key in options if key not in known)
-        return cls(
-            name=name,
-            subnet_count=subnet_count,
-            scope=scope,
-            external=external,
-            unknown_options=unknown,
-            **given,
-        )
+        return cls(name=name, unknown_options=unknown, **context, **given)
+
+
+@functools.lru_cache(maxsize=1024)
+def _path(name: str) -> str:
+    """Every rule asks for it."""
+    return f"nodegroups.{path_step(name)}"
 
 
 # Collections that nobody means as a list of values; the plan names them.
@@ -188,3 +243,14 @@ def _texts(values: Mapping[Any, Any]) -> FrozenDict[Any, Any]:
 
 def _sorted(values: Collection[Any]) -> tuple[Any, ...]:
     return tuple(sorted(values, key=str))
+
+
+_TEXTS = ("name", "instance_type", "release_version", "ami_id", "placement_group", "scope")
+_LISTS = ("taints", "alternative_instance_types", "subnet_cidrs")
+_MAPPINGS: tuple[tuple[str, Callable[[Any], Any]], ...] = (
+    ("mechanism", frozen_dict),
+    ("labels", _texts),
+    ("tags", _texts),
+    ("kubelet", deep_frozen),
+    ("launch_template_overrides", deep_frozen),
+)

@@ -197,7 +197,9 @@ def test_ami_types_are_those_of_the_eks_api():
     rows = AMIS["ami"]
     keys = {"operating_system": str, "architecture": str, "accelerator": str, "ami_type": str}
 
-    assert AMIS.keys() == {"ami", "disk", "source", "gap", "floor", "avoid"}
+    assert AMIS.keys() == {
+        "ami", "disk", "source", "gap", "floor", "avoid", "amazon_linux_2",
+    }  # fmt: skip
     assert {row["operating_system"]: row["device_name"] for row in AMIS["disk"]} == {
         "al2023": "/dev/xvda",
         "bottlerocket": "/dev/xvdb",
@@ -322,7 +324,7 @@ def test_no_data_file_has_a_digest_or_a_moving_tag():
 def test_limits_are_numbers():
     assert LIMITS.keys() == {
         "max_pods", "taints", "keys", "labels", "names", "sizes", "disk", "vpc_cni",
-        "search",
+        "search", "instance_types", "tags", "quotas", "capacity_blocks", "subnets", "vcpu_quotas",
     }  # fmt: skip
     assert (LIMITS["disk"]["smallest"], LIMITS["disk"]["largest"]) == (20, 16384)
     assert LIMITS["vpc_cni"]["efa_only"] == "1.18.5"
@@ -331,6 +333,12 @@ def test_limits_are_numbers():
     assert (LIMITS["keys"]["longest"], LIMITS["keys"]["longest_value"]) == (63, 63)
     assert LIMITS["names"]["longest"] == 63
     assert LIMITS["search"]["quick"] == 9
+    assert LIMITS["instance_types"]["most"] == 20
+    assert (LIMITS["tags"]["most"], LIMITS["tags"]["longest_key"]) == (50, 128)
+    assert (LIMITS["quotas"]["nodegroups"], LIMITS["quotas"]["nodes"]) == (30, 450)
+    blocks = LIMITS["capacity_blocks"]
+    assert (blocks["instances_per_block"], blocks["instances_a_day"]) == (64, 256)
+    assert LIMITS["subnets"]["reserved_addresses"] == 5
     assert all(prefix.endswith("/") for prefix in LIMITS["labels"]["reserved"])
 
 

@@ -32,6 +32,7 @@ WHAT = {
         "unverified",
         "efa_layouts",
         "ultraserver_sizes",
+        "ultraserver_block_sizes",
         "nvlink_domain",
         "logical_core_sizes",
         "default_logical_core_size",

@@ -56,8 +56,10 @@ FINDINGS = {
     "NeuronDraInf2",
     "NeuronDraTrn1",
     "NodePatchFloor",
+    "UltraServerNotNamed",
     "UnmanagedAccelerator",
     "UnverifiedInstanceType",
+    "VcpuQuota",
     "VpcCniFloor",
 }
 AMI_TYPES = {
@@ -673,9 +675,9 @@ def test_the_plan_of_a_cluster_sorts_its_managers_and_joins_its_findings():
     ]
     assert [one.code for one in plan.of_severity(Severity.WARNING)] == []
     assert [one.code for one in plan.findings] == [
-        "KubernetesSupportEnds", "VpcCniFloor",
-        "MechanismChosen", "MechanismChosen", "VpcCniFloor", "NodePatchFloor", "DraGroupAtZero",
-        "MechanismChosen", "NodePatchFloor",
+        "KubernetesSupportEnds", "VpcCniFloor", "VcpuQuota",
+        "MechanismChosen", "MechanismChosen", "VpcCniFloor", "VcpuQuota", "NodePatchFloor",
+        "DraGroupAtZero", "MechanismChosen", "VcpuQuota", "NodePatchFloor",
     ]  # fmt: skip
 
 

@@ -2,29 +2,74 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import re
 import subprocess
 import tomllib
 from email import message_from_string, policy
+from typing import Any
+
+import pytest
 
 from eks_devices import (
     Capacity,
+    EksDevicesError,
     GpuSharing,
     Mechanism,
     NodegroupSpec,
     OperatingSystem,
     plan_nodegroup,
 )
-from eks_devices.user_data import user_data
+from eks_devices.own_user_data import UserData
+from eks_devices.user_data import ClusterAccess, user_data_size_faults
+from eks_devices.user_data import user_data as user_data_of
 
+BOTTLEROCKET = OperatingSystem.BOTTLEROCKET
+AMI = "ami-0123456789abcdef0"
+ENDPOINT, AUTHORITY = "${Token[TOKEN.7]}", "${Token[TOKEN.8]}"
+ACCESS = ClusterAccess(
+    name="training",
+    endpoint=ENDPOINT,
+    certificate_authority=AUTHORITY,
+    service_cidr="10.100.0.0/16",
+)
+# Values of wrong types on purpose: a type checker must not look.
+any_access: Any = ClusterAccess
 BLOCK = Capacity.block("cr-0123456789abcdef0")
 
 
 def text_of(**options) -> str:
     spec = NodegroupSpec(name="group", max_size=1, **options)
-    text = user_data(plan_nodegroup(spec, kubernetes_version="1.34"))
+    return user_data(plan_nodegroup(spec, kubernetes_version="1.34"))
+
+
+def user_data(plan, *, access=None) -> str:
+    """The user data of a plan that has some."""
+    text = user_data_of(plan, access=access)
     assert text is not None
     return text
+
+
+def plan_of(**options):
+    given: dict[str, Any] = {"name": "group", "instance_type": "g6e.12xlarge", "max_size": 1}
+    return plan_nodegroup(NodegroupSpec(**(given | options)), kubernetes_version="1.34")
+
+
+def parts_of(text):
+    """The parts that a parser of MIME finds in a sound text."""
+    message = message_from_string(text, policy=policy.default)
+    assert message.is_multipart()
+    assert not message.defects
+    return list(message.iter_parts())
+
+
+def node_configs_of(text):
+    return [
+        json.loads(part.get_payload(decode=True))
+        for part in parts_of(text)
+        if part.get_content_type() == "application/node.eks.aws"
+    ]
 
 
 def settings_of(**options):
@@ -42,7 +87,7 @@ def test_multipart_text_is_read_by_a_mime_parser():
         policy=policy.default,
     )
 
-    (script,) = message.iter_parts()
+    script, *_ = message.iter_parts()
 
     assert not message.defects
     assert script.get_content_type() == "text/x-shellscript"
@@ -51,8 +96,7 @@ def test_multipart_text_is_read_by_a_mime_parser():
 
 def test_max_pods_stand_where_eks_cannot_override_them(tmp_path):
     text = text_of(instance_type="p5.48xlarge")
-    (part,) = message_from_string(text, policy=policy.default).iter_parts()
-    script = part.get_content().replace("/etc/eks", str(tmp_path))
+    script = parts_of(text)[0].get_content().replace("/etc/eks", str(tmp_path))
 
     subprocess.run(["bash"], input=script, text=True, check=True, timeout=60)
 
@@ -88,3 +132,293 @@ def test_the_host_s_own_imex_service_is_off_where_the_driver_runs_it():
 
     assert "systemctl mask --now nvidia-imex.service\n" in text_of(**gb200)
     assert "imex" not in text_of(instance_type="p5.48xlarge")
+
+
+def test_parts_come_in_the_order_ours_the_user_s_and_the_plan_s_node_config():
+    own = UserData.of(
+        UserData.shell("#!/bin/sh\necho own\n"),
+        UserData.node_config({"spec": {"featureGates": {"FastImagePull": True}}}),
+    )
+
+    text = text_of(
+        instance_type="p5.48xlarge", user_data=own, kubelet={"cpuManagerPolicy": "static"}
+    )
+
+    kinds = [part.get_content_type() for part in parts_of(text)]
+    assert kinds == ["text/x-shellscript"] * 2 + ["application/node.eks.aws"] * 2
+    assert "maxPods" in parts_of(text)[0].get_content()
+    assert parts_of(text)[1].get_content() == "#!/bin/sh\necho own\n"
+    theirs, ours = node_configs_of(text)
+    assert theirs["spec"] == {"featureGates": {"FastImagePull": True}}
+    assert ours["spec"]["kubelet"]["config"] == {"cpuManagerPolicy": "static"}
+
+
+def test_local_disks_are_joined_where_the_plan_says_so():
+    (config,) = node_configs_of(text_of(instance_type="p5.48xlarge"))
+
+    assert config["apiVersion"] == "node.eks.aws/v1alpha1"
+    assert config["kind"] == "NodeConfig"
+    assert config["spec"] == {"instance": {"localStorage": {"strategy": "RAID0"}}}
+    assert node_configs_of(text_of(instance_type="p5.48xlarge", instance_store=False)) == []
+
+
+def test_nested_kubelet_settings_reach_the_node_as_they_were_given():
+    kubelet = {
+        "evictionHard": {"memory.available": "1Gi"},
+        "reservedMemory": [{"numaNode": 0, "limits": {"memory": "1Gi"}}],
+    }
+
+    (config,) = node_configs_of(text_of(instance_type="g6e.12xlarge", kubelet=kubelet))
+
+    assert config["spec"]["kubelet"] == {"config": kubelet}
+
+
+def test_huge_pages_are_reserved_at_once_and_at_every_boot(tmp_path):
+    script = parts_of(text_of(instance_type="g6e.12xlarge", hugepages_2mi=5128))[0].get_content()
+    called = tmp_path / "sysctl"
+    called.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/called\n')
+    called.chmod(0o755)
+    (tmp_path / "sysctl.d").mkdir()
+    script = script.replace("/etc/", f"{tmp_path}/")
+
+    path = f"{tmp_path}:/usr/bin:/bin"
+    subprocess.run(["bash"], input=script, text=True, check=True, timeout=60, env={"PATH": path})
+
+    assert (tmp_path / "called").read_text() == "-w vm.nr_hugepages=5128\n"
+    (file,) = (tmp_path / "sysctl.d").iterdir()
+    assert file.suffix == ".conf"
+    assert file.read_text() == "vm.nr_hugepages=5128\n"
+
+
+def test_no_huge_pages_are_a_number_too():
+    assert "vm.nr_hugepages=0\n" in text_of(instance_type="g6e.12xlarge", hugepages_2mi=0)
+    assert "hugepages" not in text_of(instance_type="g6e.12xlarge")
+    settings = settings_of(instance_type="g6e.12xlarge", hugepages_2mi=0)
+    assert settings["kernel"] == {"sysctl": {"vm.nr_hugepages": "0"}}
+
+
+@pytest.mark.parametrize("letters", ["é", "日本語", "\u2028"])
+def test_text_beyond_ascii_arrives_unchanged(letters):
+    script = f"#!/bin/bash\necho {letters}\n"
+
+    text = text_of(instance_type="g6e.12xlarge", user_data=UserData.shell(script))
+
+    assert text.isascii()
+    assert parts_of(text)[1].get_payload(decode=True).decode() == script
+
+
+@pytest.mark.parametrize(
+    "line", ["--EKS-DEVICES", "--EKS-DEVICES--", "EKS-DEVICES-1 --EKS-DEVICES-2"]
+)
+def test_no_line_of_a_user_ends_a_part(line):
+    script = f"#!/bin/bash\ncat <<X\n{line}\nX\n"
+
+    text = text_of(instance_type="g6e.12xlarge", user_data=UserData.shell(script))
+
+    assert parts_of(text)[1].get_content() == script
+    assert len(parts_of(text)) == len(parts_of(text_of(instance_type="g6e.12xlarge"))) + 1
+
+
+def test_bottlerocket_joins_local_disks_at_every_boot():
+    settings = settings_of(instance_type="g6e.12xlarge", instance_store=True)
+
+    (command,) = settings["bootstrap-commands"].values()
+    init, bind = command["commands"]
+    assert init == ["apiclient", "ephemeral-storage", "init"]
+    assert bind == ["apiclient", "ephemeral-storage", "bind"]
+    assert (command["mode"], command["essential"]) == ("always", True)
+    assert "bootstrap-commands" not in settings_of(instance_type="g6e.12xlarge")
+
+
+def test_bottlerocket_reserves_huge_pages_by_a_sysctl():
+    settings = settings_of(instance_type="g6e.12xlarge", hugepages_2mi=64)
+
+    assert settings["kernel"] == {"sysctl": {"vm.nr_hugepages": "64"}}
+
+
+OWN_SETTINGS = """
+[settings]
+motd = 'say "hi"'
+[settings.kubernetes]
+max-pods = 51
+cpu-manager-policy = "static"
+[settings.kubernetes.node-labels]
+"example.com/team" = "vision"
+[settings.kernel.sysctl]
+"net.core.somaxconn" = "4096"
+[[settings.container-registry.credentials]]
+registry = "example.com"
+auth = "Zm9v"
+[settings.host-containers.admin]
+enabled = true
+[settings.container-registry.mirrors]
+"""
+
+
+def test_bottlerocket_settings_of_the_user_and_the_plan_become_one_text():
+    settings = settings_of(
+        instance_type="p5.48xlarge", hugepages_2mi=64, user_data=UserData.bottlerocket(OWN_SETTINGS)
+    )
+
+    own = tomllib.loads(OWN_SETTINGS)["settings"]
+    own["kernel"]["sysctl"]["vm.nr_hugepages"] = "64"
+    assert settings == own
+
+
+def test_the_plan_wins_in_the_text_over_a_conflict_that_nobody_judged():
+    own = UserData.bottlerocket("[settings.kubernetes]\nmax-pods = 9\n")
+    plan = plan_of(operating_system=BOTTLEROCKET, max_pods=50)
+
+    settings = tomllib.loads(user_data(dataclasses.replace(plan, user_data=own)))["settings"]
+
+    assert settings["kubernetes"]["max-pods"] == 50
+
+
+def test_bottlerocket_text_keeps_to_the_toml_that_eks_reads():
+    text = text_of(
+        instance_type="p5.48xlarge",
+        operating_system=BOTTLEROCKET,
+        instance_store=True,
+        hugepages_2mi=64,
+        user_data=UserData.bottlerocket(OWN_SETTINGS),
+    )
+
+    headers = re.findall(r"^\[.*\]$", text, re.MULTILINE)
+    assert headers
+    assert len(headers) == len(set(headers))
+    assert not [header for header in headers if '"' in header or "'" in header]
+    assert '\\"' not in text
+
+
+def test_an_own_image_on_al2023_gets_everything_that_joins_its_cluster():
+    plan = plan_of(ami_id=AMI, labels={"team": "vision"}, taints=["a=b:NoSchedule", "c:NoExecute"])
+
+    (config,) = node_configs_of(user_data(plan, access=ACCESS))
+
+    spec = config["spec"]
+    assert spec["cluster"] == {
+        "name": "training",
+        "apiServerEndpoint": ENDPOINT,
+        "certificateAuthority": AUTHORITY,
+        "cidr": "10.100.0.0/16",
+    }
+    assert spec["kubelet"]["config"] == {"maxPods": plan.max_pods}
+    labels, taints = spec["kubelet"]["flags"]
+    flag, _, listed = labels.partition("=")
+    assert flag == "--node-labels"
+    assert dict(one.split("=") for one in listed.split(",")) == plan.labels
+    assert taints == "--register-with-taints=a=b:NoSchedule,c:NoExecute"
+
+
+def test_an_own_image_on_bottlerocket_gets_everything_that_joins_its_cluster():
+    plan = plan_of(
+        ami_id=AMI,
+        operating_system=BOTTLEROCKET,
+        taints=["a=b:NoSchedule", "a=b:NoExecute", "c:NoExecute"],
+    )
+
+    text = user_data(plan, access=ClusterAccess(name="t", endpoint="e", certificate_authority="c"))
+
+    kubernetes = tomllib.loads(text)["settings"]["kubernetes"]
+    assert kubernetes == {
+        "cluster-name": "t",
+        "api-server": "e",
+        "cluster-certificate": "c",
+        "max-pods": plan.max_pods,
+        "node-labels": plan.labels,
+        "node-taints": {"a": ["b:NoSchedule", "b:NoExecute"], "c": [":NoExecute"]},
+    }
+
+
+def test_an_own_image_without_taints_has_no_flag_for_them():
+    (config,) = node_configs_of(user_data(plan_of(ami_id=AMI, taints=()), access=ACCESS))
+    bottlerocket = plan_of(ami_id=AMI, taints=(), operating_system=BOTTLEROCKET)
+    settings = tomllib.loads(user_data(bottlerocket, access=ACCESS))["settings"]
+
+    assert len(config["spec"]["kubelet"]["flags"]) == 1
+    assert "node-taints" not in settings["kubernetes"]
+
+
+@pytest.mark.parametrize("system", [OperatingSystem.AL2023, BOTTLEROCKET])
+@pytest.mark.parametrize(
+    "access",
+    [
+        None,
+        ClusterAccess(name="a", endpoint="", certificate_authority="c", service_cidr="d"),
+        any_access(name=None, endpoint="b", certificate_authority="c", service_cidr="d"),
+        any_access(name="a", endpoint="b", certificate_authority=7, service_cidr="d"),
+        "cluster",
+    ],
+)
+def test_an_own_image_without_its_cluster_is_a_fault(system, access):
+    plan = plan_of(ami_id=AMI, operating_system=system)
+
+    with pytest.raises(EksDevicesError) as error:
+        user_data(plan, access=access)
+
+    (fault,) = error.value.faults
+    assert fault.code == ("WrongType" if access == "cluster" else "ClusterAccessMissing")
+    assert fault.path.startswith("nodegroups.group.ami_id")
+    assert fault.got
+    assert fault.allowed
+    assert fault.fix
+
+
+def test_al2023_needs_the_range_of_services_too():
+    access = ClusterAccess(name="a", endpoint="b", certificate_authority="c")
+
+    with pytest.raises(EksDevicesError, match="service_cidr"):
+        user_data(plan_of(ami_id=AMI), access=access)
+
+
+def test_eks_joins_its_own_images_whatever_is_known_of_the_cluster():
+    plan = plan_of()
+
+    assert user_data(plan, access=ACCESS) == user_data(plan)
+    assert "cluster" not in user_data(plan)
+
+
+def big(size):
+    return UserData.shell("#!/bin/bash\n#" + "x" * size + "\n")
+
+
+@pytest.mark.parametrize("ami_id", [None, AMI])
+def test_user_data_that_ec2_would_refuse_for_its_size_is_a_fault(ami_id):
+    small = plan_of(ami_id=ami_id, user_data=big(9000))
+    large = dataclasses.replace(small, user_data=UserData.of(big(9000), big(9000)))
+
+    assert list(user_data_size_faults(small, "x.user_data")) == []
+    (fault,) = user_data_size_faults(large, "x.user_data")
+    assert (fault.code, fault.path) == ("UserDataTooLarge", "x.user_data")
+    assert "bytes" in fault.got
+    assert "bytes" in fault.allowed
+    assert fault.fix
+
+
+def test_room_is_left_for_what_joins_the_node():
+    text = text_of(instance_type="g6e.12xlarge", user_data=big(10))
+    room = 16384 - len(text)
+
+    almost = dataclasses.replace(plan_of(), user_data=big(10 + room - 100))
+
+    assert len(user_data(almost)) < 16384
+    assert [fault.code for fault in user_data_size_faults(almost, "x")] == ["UserDataTooLarge"]
+
+
+def test_a_group_with_too_much_user_data_has_no_plan():
+    with pytest.raises(EksDevicesError) as error:
+        plan_of(user_data=UserData.of(big(9000), big(9000)))
+
+    assert [(one.code, one.path) for one in error.value.faults] == [
+        ("UserDataTooLarge", "nodegroups.group.user_data")
+    ]
+
+
+def test_equal_plans_give_equal_texts():
+    own = UserData.bottlerocket("[settings.b]\nx = 1\n[settings.a]\ny = 2\n")
+    other = UserData.bottlerocket("[settings.a]\ny = 2\n[settings.b]\nx = 1\n")
+
+    first = plan_of(operating_system=BOTTLEROCKET, user_data=own)
+    second = plan_of(operating_system=BOTTLEROCKET, user_data=other)
+
+    assert user_data(first) == user_data(second)

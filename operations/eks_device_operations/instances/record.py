@@ -25,6 +25,7 @@ def record(instance: AcceleratedInstanceType) -> dict[str, Any]:
         "bare_metal": instance.bare_metal,
         "instance_store_gb": instance.instance_store_gb,
         "ultraserver_sizes": list(instance.ultraserver_sizes),
+        "ultraserver_block_sizes": list(instance.ultraserver_block_sizes),
         "nvlink_domain": instance.nvlink_domain,
         "logical_core_sizes": list(instance.logical_core_sizes),
         "default_logical_core_size": instance.default_logical_core_size,

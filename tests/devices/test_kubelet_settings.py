@@ -1,0 +1,217 @@
+"""The kubelet's own configuration, and huge pages: what a group may set, and what it may not."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn
+
+import pytest
+
+from eks_devices import Finding, NodegroupSpec, OperatingSystem, Severity
+from eks_devices._frozen import FrozenDict
+from eks_devices.kubelet_settings import hugepages_faults, kubelet_faults
+
+TOKEN = "${Token[TOKEN.12]}"
+NUMBER_TOKEN = -1.8881545897087626e289
+
+
+class Hostile:
+    """Raises whenever somebody looks at it."""
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise ZeroDivisionError
+
+    __repr__ = __str__ = __eq__ = __bool__ = __len__ = __iter__ = __index__ = _refuse
+    __lt__ = __gt__ = __le__ = __ge__ = _refuse
+    __hash__ = object.__hash__
+
+
+class HostileMapping(Mapping[Any, Any]):
+    """A mapping that cannot be read."""
+
+    def __getitem__(self, key: object) -> NoReturn:
+        raise ZeroDivisionError
+
+    def __iter__(self) -> Iterator[Any]:
+        raise ZeroDivisionError
+
+    def __len__(self) -> int:
+        return 1
+
+
+def endless() -> dict[str, Any]:
+    """A mapping that holds itself, twice."""
+    mapping: dict[str, Any] = {}
+    mapping["a"] = mapping["b"] = mapping
+    return mapping
+
+
+def deep(levels: int) -> Any:
+    return {"a": deep(levels - 1)} if levels else 1
+
+
+def spec_of(**options: Any) -> NodegroupSpec:
+    return NodegroupSpec(name="g", instance_type="g6e.12xlarge", max_size=1, **options)
+
+
+def faults_of(kubelet: Any, **options: Any) -> list[Finding]:
+    """The faults of kubelet settings, each of them complete."""
+    faults = list(kubelet_faults(spec_of(kubelet=kubelet, **options)))
+    for fault in faults:
+        assert fault.severity is Severity.ERROR
+        assert fault.path.startswith("nodegroups.g.kubelet")
+        assert fault.message
+        assert fault.got
+        assert fault.allowed
+        assert fault.fix
+    return faults
+
+
+@pytest.mark.parametrize(
+    "kubelet",
+    [
+        {},
+        {"cpuManagerPolicy": "static", "topologyManagerPolicy": "single-numa-node"},
+        {"reservedMemory": [{"numaNode": 0, "limits": {"memory": "1Gi"}}]},
+        {"memoryThrottlingFactor": 0.8, "failSwapOn": False, "tracing": None},
+        {"featureGates": {"MemoryQoS": True}, "kubeReserved": {"cpu": "1"}},
+        {"imageGCHighThresholdPercent": 70, "tlsMinVersion": "VersionTLS12"},
+        {"draManagerReconcilePeriod": "60s", "serializeImagePulls": False},
+        FrozenDict({"podPidsLimit": 4096}),
+    ],
+)
+def test_fields_of_the_kubelet_s_configuration_are_taken(kubelet):
+    assert faults_of(kubelet) == []
+
+
+@pytest.mark.parametrize(
+    ("field", "meant"),
+    [
+        ("cpu-manager-policy", "cpuManagerPolicy"),
+        ("CPUManagerPolicy", "cpuManagerPolicy"),
+        ("cpuManagerPolcy", "cpuManagerPolicy"),
+        ("reservedmemory", "reservedMemory"),
+        ("max-open-files", "maxOpenFiles"),
+    ],
+)
+def test_a_field_in_another_spelling_is_named_with_the_one_that_was_meant(field, meant):
+    (fault,) = faults_of({field: "static"})
+
+    assert (fault.code, fault.path) == ("UnknownKubeletField", f"nodegroups.g.kubelet.{field}")
+    assert meant in fault.fix
+
+
+@pytest.mark.parametrize("field", ["zzz", "", "spec", "a" * 500, "\n"])
+def test_a_field_like_no_other_is_named_too(field):
+    (fault,) = faults_of({field: 1})
+
+    assert fault.code == "UnknownKubeletField"
+
+
+@pytest.mark.parametrize(
+    ("field", "fix"),
+    [
+        ("maxPods", "max_pods"),
+        ("podsPerCore", "max_pods"),
+        ("registerWithTaints", "taints"),
+        ("clusterDNS", "/etc/eks/nodeadm.d"),
+        ("clusterDomain", "leave it out"),
+        ("providerID", "leave it out"),
+        ("apiVersion", "leave it out"),
+        ("cgroupDriver", "leave it out"),
+        ("containerRuntimeEndpoint", "leave it out"),
+        ("registerNode", "leave it out"),
+        ("serverTLSBootstrap", "leave it out"),
+        ("authentication", "leave it out"),
+        ("authorization", "leave it out"),
+        ("port", "leave it out"),
+        ("staticPodPath", "DaemonSet"),
+    ],
+)
+def test_what_the_library_or_eks_sets_is_refused_with_the_reason_and_what_to_use(field, fix):
+    (fault,) = faults_of({field: 5})
+
+    assert (fault.code, fault.path) == ("KubeletFieldOwned", f"nodegroups.g.kubelet.{field}")
+    assert field in fault.message
+    assert fix in fault.fix
+    assert fault.source
+
+
+@pytest.mark.parametrize("field", ["CPUManagerPolicy", "maxPods", "cpuManagerPolicy"])
+def test_bottlerocket_has_settings_of_its_own_for_the_kubelet(field):
+    (fault,) = faults_of({field: "static"}, operating_system=OperatingSystem.BOTTLEROCKET)
+
+    assert (fault.code, fault.path) == ("KubeletOnBottlerocket", "nodegroups.g.kubelet")
+    assert "UserData.bottlerocket" in fault.fix
+    assert faults_of({}, operating_system=OperatingSystem.BOTTLEROCKET) == []
+
+
+@pytest.mark.parametrize(
+    ("kubelet", "path", "code"),
+    [
+        (None, "", "WrongType"),
+        (["cpuManagerPolicy"], "", "WrongType"),
+        ("cpuManagerPolicy: static", "", "WrongType"),
+        (TOKEN, "", "TokenNotAllowed"),
+        (Hostile(), "", "WrongType"),
+        (HostileMapping(), "", "WrongType"),
+        (endless(), "", "WrongType"),
+        (FrozenDict({"logging": endless()}), "", "WrongType"),
+        ({"logging": HostileMapping()}, "", "WrongType"),
+        ({"logging": deep(40)}, "", "WrongType"),
+        ({7: "static"}, ".7", "WrongType"),
+        ({None: "static"}, ".None", "WrongType"),
+        ({Hostile(): "static"}, ".<Hostile>", "WrongType"),
+        ({"logging": Hostile()}, ".logging", "WrongType"),
+        ({"logging": b"a"}, ".logging", "WrongType"),
+        ({"logging": {1, 2}}, ".logging", "WrongType"),
+        ({"logging": {"a": [1, float("nan")]}}, ".logging.a[1]", "WrongType"),
+        ({"logging": float("inf")}, ".logging", "WrongType"),
+        ({"logging": 10**6000}, ".logging", "WrongType"),
+        ({"logging": {7: 1}}, ".logging", "WrongType"),
+        ({"logging": TOKEN}, ".logging", "TokenNotAllowed"),
+        ({"logging": {"a": ["#{Token[TOKEN.3]}"]}}, ".logging.a[0]", "TokenNotAllowed"),
+        ({"maxOpenFiles": NUMBER_TOKEN}, ".maxOpenFiles", "TokenNotAllowed"),
+    ],
+)
+def test_what_cannot_be_json_is_named_by_its_path(kubelet, path, code):
+    (fault,) = faults_of(kubelet)
+
+    assert (fault.code, fault.path) == (code, f"nodegroups.g.kubelet{path}")
+
+
+def test_all_faults_come_together():
+    kubelet = {"maxPods": 5, "zzz": 1, "logging": {"a": b"", "b": float("nan")}}
+
+    assert [fault.code for fault in faults_of(kubelet)] == [
+        "KubeletFieldOwned",
+        "UnknownKubeletField",
+        "WrongType",
+        "WrongType",
+    ]
+
+
+@pytest.mark.parametrize("pages", [None, 0, 1, 5128, 2**20])
+def test_a_number_of_huge_pages_is_taken(pages):
+    assert list(hugepages_faults(spec_of(hugepages_2mi=pages))) == []
+
+
+@pytest.mark.parametrize(
+    ("pages", "code"),
+    [
+        (-1, "OutOfRange"),
+        (2**30, "OutOfRange"),
+        pytest.param(10**6000, "OutOfRange", id="huge"),
+        (True, "WrongType"),
+        (1.0, "WrongType"),
+        ("5128", "WrongType"),
+        (TOKEN, "TokenNotAllowed"),
+        (NUMBER_TOKEN, "TokenNotAllowed"),
+        (Hostile(), "WrongType"),
+    ],
+)
+def test_what_is_no_number_of_huge_pages_is_a_fault(pages, code):
+    (fault,) = hugepages_faults(spec_of(hugepages_2mi=pages))
+
+    assert (fault.code, fault.path) == (code, "nodegroups.g.hugepages_2mi")
+    assert fault.got
+    assert fault.allowed
+    assert fault.fix

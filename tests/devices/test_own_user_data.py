@@ -1,0 +1,887 @@
+"""User data of a user's own: what its form may be, and where it contradicts the plan."""
+
+import dataclasses
+import json
+import pickle
+import tomllib
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eks_devices import (
+    Capacity,
+    DeviceType,
+    EksDevicesError,
+    GpuSharing,
+    Mechanism,
+    NodegroupPlan,
+    NodegroupSpec,
+    OperatingSystem,
+    Severity,
+    plan_nodegroup,
+)
+from eks_devices._settings_text import write_settings
+from eks_devices.own_user_data import UserData, user_data_faults
+from eks_devices.user_data import user_data
+from eks_devices.user_data_conflicts import own_user_data_conflicts
+from eks_devices.user_data_parts import PartKind, UserDataPart
+
+AL2023, BOTTLEROCKET = OperatingSystem.AL2023, OperatingSystem.BOTTLEROCKET
+GPU, DRA, PLUGIN = DeviceType.GPU, Mechanism.DRA, Mechanism.DEVICE_PLUGIN
+AMI = "ami-0123456789abcdef0"
+TOKEN = "${Token[TOKEN.12]}"
+SCRIPT = UserData.shell("#!/bin/bash\ntrue\n")
+SETTINGS = UserData.bottlerocket('[settings]\nmotd = "hello"\n')
+MIME = (
+    'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="//"\n\n'
+    "--//\nContent-Type: {kind}\n\n{body}\n--//--\n"
+)
+# Values of wrong types on purpose: a type checker must not look.
+any_user_data: Any = UserData
+
+
+class Hostile:
+    """Raises whenever somebody looks at it."""
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise ZeroDivisionError
+
+    __repr__ = __str__ = __eq__ = __bool__ = __len__ = __iter__ = __contains__ = _refuse
+    __hash__ = object.__hash__
+
+
+class HostileMapping(Mapping[Any, Any]):
+    """A mapping that cannot be read."""
+
+    def __getitem__(self, key: object) -> NoReturn:
+        raise ZeroDivisionError
+
+    def __iter__(self) -> NoReturn:
+        raise ZeroDivisionError
+
+    def __len__(self) -> int:
+        return 1
+
+
+def endless() -> dict[str, Any]:
+    """A mapping that holds itself, twice."""
+    mapping: dict[str, Any] = {}
+    mapping["a"] = mapping["b"] = mapping
+    return mapping
+
+
+def spec_of(data: Any = None, **options: Any) -> NodegroupSpec:
+    given = {"name": "g", "instance_type": "g6e.12xlarge", "max_size": 1, "user_data": data}
+    return NodegroupSpec(**(given | options))
+
+
+def plan_of(data: Any = None, **options: Any) -> NodegroupPlan:
+    """The plan of a group with user data, as it is before its conflicts are judged."""
+    plan = plan_nodegroup(spec_of(**options), kubernetes_version="1.34")
+    return dataclasses.replace(plan, user_data=data)
+
+
+def codes_of(make: Any) -> list[str]:
+    """The codes of the faults of a factory; each is complete and names the user data."""
+    with pytest.raises(EksDevicesError) as error:
+        make()
+    for fault in error.value.faults:
+        assert fault.severity is Severity.ERROR
+        assert fault.path.startswith("user_data")
+        assert fault.message
+        assert fault.got
+        assert fault.allowed
+        assert fault.fix
+    return [fault.code for fault in error.value.faults]
+
+
+def conflicts_of(plan: NodegroupPlan) -> dict[str, tuple[str, str]]:
+    """The keys in conflict, each with the user's value and the plan's."""
+    found = {}
+    for fault in own_user_data_conflicts(plan, "nodegroups.g.user_data"):
+        assert fault.code == "UserDataConflict"
+        assert fault.fix
+        key = fault.path.removeprefix("nodegroups.g.user_data.")
+        assert key in fault.message
+        assert key not in found
+        found[key] = (fault.got, fault.allowed)
+    return found
+
+
+def node_config_plan(spec: dict[str, Any], **options: Any) -> NodegroupPlan:
+    return plan_of(UserData.node_config({"spec": spec}), **options)
+
+
+def settings_plan(text: str, **options: Any) -> NodegroupPlan:
+    return plan_of(UserData.bottlerocket(text), operating_system=BOTTLEROCKET, **options)
+
+
+# The form of each kind
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (None, "WrongType"),
+        (b"#!/bin/bash", "WrongType"),
+        (7, "WrongType"),
+        (Hostile(), "WrongType"),
+        (TOKEN, "TokenNotAllowed"),
+        (f"#!/bin/bash\necho {TOKEN}", "TokenNotAllowed"),
+        ("", "EmptyUserData"),
+        (" \n\t", "EmptyUserData"),
+        ("#!/bin/bash\n\x00", "MalformedUserData"),
+        ("#!/bin/bash\n\ud800", "MalformedUserData"),
+        ("#!/bin/bash\n" + "é" * 8192, "UserDataTooLarge"),
+    ],
+)
+@pytest.mark.parametrize("factory", ["shell", "mime", "bottlerocket"])
+def test_what_is_no_text_or_cannot_be_user_data_is_a_fault(factory, text, code):
+    assert codes_of(lambda: getattr(any_user_data, factory)(text)) == [code]
+
+
+@pytest.mark.parametrize("text", ["echo 1\n", "\n#!/bin/bash\n", " #!/bin/sh", "[settings]\na = 1"])
+def test_a_script_names_its_interpreter_at_the_very_beginning(text):
+    assert codes_of(lambda: UserData.shell(text)) == ["MalformedUserData"]
+
+
+def test_a_script_from_windows_is_named_before_it_fails_at_boot():
+    assert codes_of(lambda: UserData.shell("#!/bin/bash\r\ntrue\r\n")) == ["MalformedUserData"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[settings",
+        "settings = 1",
+        "motd = 'a'",
+        "[setting]\nmotd = 'a'",
+        "[settings]\na = 1\n[metadata]\nb = 1",
+        "[settings]\na = 1\n[settings]\nb = 1",
+        "#!/bin/bash\n",
+        "[settings]\na = " + "[" * 2000,
+        "[settings]\na = " + "[" * 100 + "]" * 100,
+    ],
+)
+def test_settings_of_bottlerocket_are_toml_under_one_table(text):
+    assert codes_of(lambda: UserData.bottlerocket(text)) == ["MalformedUserData"]
+
+
+@pytest.mark.parametrize(
+    ("config", "codes"),
+    [
+        (None, ["WrongType"]),
+        ("spec: {}", ["WrongType"]),
+        ([("spec", {})], ["WrongType"]),
+        (Hostile(), ["WrongType"]),
+        (HostileMapping(), ["WrongType"]),
+        (endless(), ["WrongType"]),
+        ({"spec": {"kubelet": endless()}}, ["WrongType"]),
+        ({"spec": {"kubelet": HostileMapping()}}, ["WrongType"]),
+        ({}, ["EmptyUserData"]),
+        ({"kind": "NodeConfig", "spec": {}}, ["EmptyUserData"]),
+        ({"kind": "ClusterConfig", "spec": {"kubelet": {}}}, ["OtherNodeConfig"]),
+        ({"apiVersion": "node.eks.aws/v1", "spec": {"kubelet": {}}}, ["OtherNodeConfig"]),
+        ({"apiVersion": None, "kind": 7, "spec": {"kubelet": {}}}, ["OtherNodeConfig"] * 2),
+        ({"spec": 7}, ["WrongType"]),
+        ({"spec": {"kubelet": ["a"]}}, ["WrongType"]),
+        ({"spec": {"kubelet": {"config": "maxPods: 5"}}}, ["WrongType"]),
+        ({"spec": {"kubelet": {"flags": "--v=4"}}}, ["WrongType"]),
+        ({"spec": {"kubelet": {"flags": ["--v", 4]}}}, ["WrongType"]),
+        ({"spec": {"kubelet": {"config": {"a": float("nan")}}}}, ["WrongType"]),
+        ({"spec": {"kubelet": {"config": {"a": Hostile()}}}}, ["WrongType"]),
+        ({"spec": {"kubelet": {"config": {"a": b"b"}}}}, ["WrongType"]),
+        ({"spec": {"kubelet": {"config": {"a": 10**6000}}}}, ["WrongType"]),
+        ({"spec": {"kubelet": {"config": {7: "a"}}}}, ["WrongType"]),
+        ({"spec": {"kubelet": {"config": {"a": TOKEN}}}}, ["TokenNotAllowed"]),
+        ({"spec": {"kubelet": {"config": {TOKEN: 1}}}}, ["TokenNotAllowed"]),
+        ({"spec": {"kubelet": {"config": {"a": -1.8e289}}}}, ["TokenNotAllowed"]),
+        ({"spec": {"kubelet": {"maxPods": 5}}}, ["UnknownNodeConfigField"]),
+        ({"kubelet": {}, "spec": {"instance": {}}}, ["UnknownNodeConfigField"]),
+        ({"spec": {"containerd": {"config": "x" * 16384}}}, ["UserDataTooLarge"]),
+        ({"spec": {"kubelet": {"max": 1}, "a": 2, "b": b""}}, ["WrongType"]),
+        ({"spec": {"kubelet": {"max": 1}, "a": 2}}, ["UnknownNodeConfigField"] * 2),
+    ],
+)
+def test_what_is_no_node_config_is_a_fault(config, codes):
+    assert codes_of(lambda: any_user_data.node_config(config)) == codes
+
+
+def test_a_field_that_nodeadm_would_leave_out_is_named_with_the_one_that_was_meant():
+    with pytest.raises(EksDevicesError) as error:
+        UserData.node_config({"spec": {"instance": {"localstorage": {}}}})
+
+    (fault,) = error.value.faults
+    assert fault.path == "user_data.spec.instance.localstorage"
+    assert "localStorage" in fault.fix
+
+
+def test_a_node_config_may_leave_its_kind_out_and_cannot_be_changed_later():
+    kubelet = {"config": {"logging": {"verbosity": 4}}}
+    data = UserData.node_config({"spec": {"kubelet": kubelet}})
+    kubelet["config"]["logging"]["verbosity"] = 9
+
+    (config,) = data.node_configs()
+
+    assert config["kind"] == "NodeConfig"
+    assert config["spec"]["kubelet"]["config"]["logging"]["verbosity"] == 4
+    assert data == pickle.loads(pickle.dumps(data))  # noqa: S301 - our own value
+    assert hash(data) == hash(pickle.loads(pickle.dumps(data)))  # noqa: S301
+
+
+# MIME
+
+
+def test_parts_of_a_mime_text_keep_their_kind_text_and_order():
+    parts = [
+        ("text/cloud-boothook; charset=us-ascii", "#!/bin/sh\nearly\n"),
+        ("text/cloud-config", "#cloud-config\nruncmd: []\n"),
+        ('text/x-shellscript; charset="utf-8"', "#!/bin/sh\necho é\n"),
+        ("application/node.eks.aws", ('{"apiVersion": "node.eks.aws/v1alpha1", "kind": '
+         '"NodeConfig", "spec": {"kubelet": {"flags": ["--v=4"]}}}')),
+    ]  # fmt: skip
+    body = "".join(f"--B\nContent-Type: {kind}\n\n{text}\n" for kind, text in parts)
+    text = f'Content-Type: multipart/mixed; boundary="B"\nMIME-Version: 1.0\n\n{body}--B--\n'
+
+    data = UserData.mime(text)
+
+    assert [part.kind for part in data.parts] == [
+        "text/cloud-boothook",
+        "text/cloud-config",
+        "text/x-shellscript",
+        "application/node.eks.aws",
+    ]
+    assert [part.text for part in data.parts[:3]] == [text for _, text in parts[:3]]
+    (config,) = data.node_configs()
+    assert config["spec"] == {"kubelet": {"flags": ("--v=4",)}}
+    assert data == UserData.mime(text.replace("\n", "\r\n"))
+
+
+def test_what_a_mime_text_says_survives_a_second_reading():
+    data = UserData.mime(MIME.format(kind="text/x-shellscript", body="#!/bin/sh\necho é\n"))
+    group = plan_of(data, instance_store=False)
+
+    again = UserData.mime(user_data(group) or "")
+
+    assert again.parts[1:] == data.parts
+
+
+@pytest.mark.parametrize("encoding", ["base64", "quoted-printable"])
+def test_an_encoded_part_of_mime_is_decoded(encoding):
+    body = {"base64": "IyEvYmluL3NoCmVjaG8gw6kK", "quoted-printable": "#!/bin/sh\necho =C3=A9\n"}
+    kind = f"text/x-shellscript\nContent-Transfer-Encoding: {encoding}"
+
+    data = UserData.mime(MIME.format(kind=kind, body=body[encoding]))
+
+    assert data.parts[0].text == "#!/bin/sh\necho é\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("#!/bin/bash\ntrue\n", "MalformedUserData"),
+        ("\n" + MIME.format(kind="text/cloud-config", body="a: 1"), "MalformedUserData"),
+        ("Content-Type: text/x-shellscript\n\n#!/bin/sh\n", "MalformedUserData"),
+        ("Content-Type: multipart/mixed\n\n--B\n\na\n--B--\n", "MalformedUserData"),
+        ('Content-Type: multipart/mixed; boundary="B"\n\n--C\n\na\n--C--\n', "MalformedUserData"),
+        (
+            MIME.format(kind="text/cloud-config", body="a: 1").replace("--//--\n", ""),
+            "MalformedUserData",
+        ),
+        ("Content-Type: message/rfc822\n\nContent-Type: text/plain\n\na", "MalformedUserData"),
+        (MIME.format(kind="text/plain", body="a"), "UnknownContentType"),
+        (MIME.format(kind="multipart/mixed; boundary=x", body="--x--"), "UnknownContentType"),
+        (MIME.format(kind="text/part-handler", body="a"), "UnknownContentType"),
+        (MIME.format(kind="application/toml", body="[settings]\na = 1"), "UnknownContentType"),
+        (MIME.format(kind="text/x-shellscript", body="echo 1"), "MalformedUserData"),
+        (MIME.format(kind="text/cloud-config", body=" "), "EmptyUserData"),
+        (
+            MIME.format(kind="text/cloud-config\nMerge-Type: list(append)", body="a: 1"),
+            "MalformedUserData",
+        ),
+        (
+            MIME.format(kind="text/cloud-config\nContent-Transfer-Encoding: base64", body="/w=="),
+            "MalformedUserData",
+        ),
+        (
+            MIME.format(kind="text/cloud-config\nContent-Transfer-Encoding: base64", body="%%"),
+            "MalformedUserData",
+        ),
+        (MIME.format(kind="application/node.eks.aws", body='{"spec": NaN}'), "NodeConfigNotJson"),
+        (MIME.format(kind="application/node.eks.aws", body="[" * 5000), "NodeConfigNotJson"),
+        (MIME.format(kind="application/node.eks.aws", body="[1]"), "WrongType"),
+        (MIME.format(kind="application/node.eks.aws", body="{}"), "OtherNodeConfig"),
+    ],
+)
+def test_what_is_no_mime_that_nodes_read_is_a_fault(text, code):
+    assert codes_of(lambda: UserData.mime(text))[0] == code
+
+
+def test_a_node_config_in_yaml_is_refused_with_the_way_around():
+    yaml = "---\napiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {}\n"
+
+    with pytest.raises(EksDevicesError) as error:
+        UserData.mime(MIME.format(kind="application/node.eks.aws", body=yaml))
+
+    (fault,) = error.value.faults
+    assert fault.code == "NodeConfigNotJson"
+    assert "UserData.node_config(yaml.safe_load(text))" in fault.fix
+
+
+def test_all_faults_of_a_mime_text_come_together():
+    body = "--B\nContent-Type: text/plain\n\na\n--B\nContent-Type: text/x-shellscript\n\nb\n--B--\n"
+
+    with pytest.raises(EksDevicesError) as error:
+        UserData.mime(f"Content-Type: multipart/mixed; boundary=B\n\n{body}")
+
+    assert [fault.path for fault in error.value.faults] == ["user_data[0]", "user_data[1]"]
+
+
+# Several together
+
+
+def test_several_come_in_their_order():
+    other = UserData.shell("#!/bin/sh\n")
+
+    assert UserData.of(SCRIPT, other).parts == SCRIPT.parts + other.parts
+    assert UserData.of(SCRIPT) == SCRIPT
+
+
+def test_settings_of_several_texts_are_joined():
+    more = UserData.bottlerocket("[settings.ntp]\ntime-servers = ['a']\n")
+
+    joined = UserData.of(SETTINGS, more).settings()
+
+    assert joined == {"settings": {"motd": "hello", "ntp": {"time-servers": ("a",)}}}
+
+
+@pytest.mark.parametrize(
+    ("given", "codes"),
+    [
+        ([], ["WrongType"]),
+        ([SCRIPT, "#!/bin/sh"], ["WrongType"]),
+        ([None, Hostile()], ["WrongType", "WrongType"]),
+        ([any_user_data(parts=None), SCRIPT], ["WrongType"]),
+        ([SCRIPT, SETTINGS], ["MalformedUserData"]),
+        ([SETTINGS, SETTINGS], []),
+        ([SETTINGS, UserData.bottlerocket("[settings]\nmotd = 'bye'")], ["RepeatedSetting"]),
+        ([SETTINGS, UserData.bottlerocket("[settings.motd]\na = 1")], ["RepeatedSetting"]),
+    ],
+)
+def test_what_cannot_go_together_is_a_fault(given, codes):
+    if codes:
+        assert codes_of(lambda: any_user_data.of(*given)) == codes
+    else:
+        assert any_user_data.of(*given).settings() == SETTINGS.settings()
+
+
+# On a node group
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        ("#!/bin/bash", "WrongType"),
+        (Hostile(), "WrongType"),
+        (any_user_data(parts=()), "WrongType"),
+        (any_user_data(parts=["#!/bin/bash"]), "WrongType"),
+        (any_user_data(parts=("#!/bin/bash",)), "WrongType"),
+        (any_user_data(parts=(Hostile(),)), "WrongType"),
+        (UserData(parts=(UserDataPart(kind=PartKind.SHELL, text="true"),)), "MalformedUserData"),
+        (any_user_data(parts=(UserDataPart(kind="shell", text="#!a"),)), "WrongType"),  # type: ignore[arg-type]
+        (any_user_data(parts=(UserDataPart(kind=PartKind.SHELL, text=7),)), "WrongType"),  # type: ignore[arg-type]
+        (
+            any_user_data(parts=(UserDataPart(kind=PartKind.NODE_CONFIG, config={}),)),  # type: ignore[arg-type]
+            "WrongType",
+        ),
+    ],
+)
+def test_user_data_that_no_factory_made_is_found_on_the_group(data, code):
+    (fault,) = user_data_faults(spec_of(data))
+
+    assert fault.code == code
+    assert fault.path.startswith("nodegroups.g.user_data")
+    assert fault.fix
+
+
+@pytest.mark.parametrize(
+    ("system", "data", "codes"),
+    [
+        (AL2023, None, []),
+        (AL2023, SCRIPT, []),
+        (AL2023, SETTINGS, ["UserDataOfOtherSystem"]),
+        (BOTTLEROCKET, SETTINGS, []),
+        (BOTTLEROCKET, SCRIPT, ["UserDataOfOtherSystem"]),
+        (BOTTLEROCKET, UserData.node_config({"spec": {"kubelet": {}}}), ["UserDataOfOtherSystem"]),
+        (OperatingSystem.AUTO_MODE, SCRIPT, []),
+        ("al2023", SCRIPT, []),
+        (Hostile(), SCRIPT, []),
+    ],
+)
+def test_user_data_is_of_the_group_s_operating_system(system, data, codes):
+    faults = list(user_data_faults(spec_of(data, operating_system=system)))
+
+    assert [fault.code for fault in faults] == codes
+    assert all(fault.path == "nodegroups.g.user_data" for fault in faults)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[settings."a.b"]\nc = 1',
+        '[settings.a."b c".d]\ne = 1',
+        'settings.a."b/c".d = 1',
+        '[settings]\n"a\\"b" = 1',
+        "[settings]\n'a\"b' = 1",
+        '[settings]\nmotd = "say \\"hi\\""',
+        "[settings]\nmotd = '''it's \"so\"'''",
+        '[settings]\nmotd = """\n"two"\nlines"""',
+        "[settings]\na = [1, 0.5]",
+        "[settings]\na = ['b', {c = 'd'}]",
+        "[settings.network]\nhosts = [['10.0.0.1', ['a', 'b']]]",
+    ],
+)
+def test_toml_that_eks_cannot_read_is_refused_where_eks_reads_it(text):
+    data = UserData.bottlerocket(text)
+
+    faults = list(user_data_faults(spec_of(data, operating_system=BOTTLEROCKET)))
+    own_image = user_data_faults(spec_of(data, operating_system=BOTTLEROCKET, ami_id=AMI))
+
+    assert [fault.code for fault in faults] == ["TomlBeyondEks"]
+    assert faults[0].path == "nodegroups.g.user_data"
+    assert list(own_image) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[settings.kubernetes.node-labels]\n'a.b/c' = 'd'",
+        '[settings."kubernetes"."node-labels"]\n"a.b/c" = "d"',
+        "[settings]\nmotd = 'say \"hi\"'",
+        "[settings]\nmotd = 'C:\\path'",
+        '[settings]\nmotd = "it\'s"',
+        "[settings]\na = [['b', 'c'], ['d']]",
+        "[settings.kernel.sysctl]\n'vm.nr_hugepages' = '3000'",
+    ],
+)
+def test_toml_that_eks_reads_is_taken(text):
+    data = UserData.bottlerocket(text)
+
+    assert list(user_data_faults(spec_of(data, operating_system=BOTTLEROCKET))) == []
+
+
+@pytest.mark.parametrize(
+    ("release", "text", "faulty"),
+    [
+        ("1.21.0-0a1b2c3d", "[settings.bootstrap-commands.a]\nmode = 'off'", True),
+        ("1.22.0-0a1b2c3d", "[settings.bootstrap-commands.a]\nmode = 'off'", False),
+        ("1.62.9-0a1b2c3d", "[settings.kubelet-device-plugins.nvidia]\nenabled = true", True),
+        ("1.63.0-0a1b2c3d", "[settings.kubelet-device-plugins.nvidia]\nenabled = true", False),
+        ("1.9.0-0a1b2c3d", "[settings.kubelet-device-plugins.nvidia]\nenabled = false", True),
+        ("1.65.0-0a1b2c3d", "[settings.kubelet-dra-drivers.nvidia]\nenabled = false", True),
+        ("1.66.0-0a1b2c3d", "[settings.kubelet-dra-drivers.nvidia]\nenabled = false", False),
+        ("1.9.0-0a1b2c3d", "[settings]\nmotd = 'a'", False),
+        (None, "[settings.bootstrap-commands.a]\nmode = 'off'", False),
+        (7, "[settings.bootstrap-commands.a]\nmode = 'off'", False),
+        ("newest", "[settings.bootstrap-commands.a]\nmode = 'off'", False),
+    ],
+)
+def test_a_pinned_release_knows_the_user_s_settings(release, text, faulty):
+    data = UserData.bottlerocket(text)
+    spec = spec_of(data, operating_system=BOTTLEROCKET, release_version=release)
+
+    faults = list(user_data_faults(spec))
+
+    assert [fault.code for fault in faults] == ["ReleaseTooOld"] * faulty
+    assert all(fault.path == "nodegroups.g.release_version" for fault in faults)
+
+
+@pytest.mark.parametrize(
+    ("options", "faulty"),
+    [
+        ({"release_version": "1.45.0-0a1b2c3d"}, True),
+        ({"release_version": "1.46.0-0a1b2c3d"}, False),
+        ({"release_version": None}, False),
+        ({"release_version": "1.45.0-0a1b2c3d", "instance_store": False}, False),
+        ({"release_version": "1.45.0-0a1b2c3d", "instance_store": None}, False),
+        ({"release_version": "1.34.2-20261023", "operating_system": AL2023}, False),
+    ],
+)
+def test_a_pinned_release_of_bottlerocket_can_join_local_disks(options, faulty):
+    spec = spec_of(**({"operating_system": BOTTLEROCKET, "instance_store": True} | options))
+
+    assert [fault.code for fault in user_data_faults(spec)] == ["ReleaseTooOld"] * faulty
+
+
+# Conflicts on AL2023
+
+
+def test_eks_joins_the_nodes_unless_the_image_is_the_user_s():
+    cluster = {"cluster": {"name": "a"}}
+
+    assert conflicts_of(node_config_plan(cluster)).keys() == {"spec.cluster"}
+    assert conflicts_of(node_config_plan(cluster, ami_id=AMI)) == {}
+
+
+def test_what_eks_says_last_is_no_use_in_a_node_config():
+    dns = {"kubelet": {"config": {"clusterDNS": ["169.254.20.10"]}}}
+
+    assert conflicts_of(node_config_plan(dns)).keys() == {"spec.kubelet.config.clusterDNS"}
+    assert conflicts_of(node_config_plan(dns, ami_id=AMI)) == {}
+
+
+@pytest.mark.parametrize("ami_id", [None, AMI])
+def test_labels_taints_and_pods_are_options_of_the_group(ami_id):
+    kubelet = {
+        "config": {"registerWithTaints": []},
+        "flags": ["--node-labels=a=b", "--register-with-taints", "a=b:NoSchedule", "--max-pods 7",
+                  "--node-labels-of-mine=1", "--v=4"],
+    }  # fmt: skip
+
+    found = conflicts_of(node_config_plan({"kubelet": kubelet}, ami_id=ami_id))
+
+    assert found.keys() == {
+        "spec.kubelet.config.registerWithTaints",
+        "spec.kubelet.flags --node-labels",
+        "spec.kubelet.flags --register-with-taints",
+        "spec.kubelet.flags --max-pods",
+    }
+    assert found["spec.kubelet.flags --node-labels"][0] == "'--node-labels=a=b'"
+
+
+def test_another_number_of_pods_is_a_conflict_and_the_same_one_is_none():
+    def conflicts(**kubelet: Any) -> dict[str, tuple[str, str]]:
+        return conflicts_of(node_config_plan({"kubelet": kubelet}, max_pods=50))
+
+    assert conflicts(config={"maxPods": 50}) == {}
+    assert conflicts(config={"maxPods": 60}) == {
+        "spec.kubelet.config.maxPods": ("60", "maxPods 50")
+    }
+    assert conflicts(maxPodsExpression="max_pods + 2").keys() == {"spec.kubelet.maxPodsExpression"}
+
+
+@pytest.mark.parametrize(
+    ("joined", "strategy", "conflict"),
+    [
+        (True, "RAID0", False),
+        (True, "raid0", False),
+        (True, "Mount", True),
+        (True, "RAID10", True),
+        (True, None, False),
+        (False, "RAID0", True),
+        (False, "Mount", False),
+        (False, None, False),
+    ],
+)
+def test_local_disks_are_joined_as_the_plan_says(joined, strategy, conflict):
+    storage = {"localStorage": {"strategy": strategy} if strategy else {"mountPath": "/a"}}
+
+    found = conflicts_of(node_config_plan({"instance": storage}, instance_store=joined))
+
+    assert found.keys() == ({"spec.instance.localStorage.strategy"} if conflict else set())
+
+
+def test_kubelet_settings_may_be_said_twice_but_not_otherwise():
+    option = {"cpuManagerPolicy": "static", "evictionHard": {"memory.available": "1Gi"}}
+    own = {
+        "cpuManagerPolicy": "none",
+        "evictionHard": {"nodefs.available": "5%", "memory.available": "1Gi"},
+        "seccompDefault": True,
+    }
+
+    found = conflicts_of(node_config_plan({"kubelet": {"config": own}}, kubelet=option))
+
+    assert found == {"spec.kubelet.config.cpuManagerPolicy": ("'none'", "static")}
+
+
+def test_true_is_not_one():
+    own = {"kubelet": {"config": {"failSwapOn": True}}}
+
+    assert conflicts_of(node_config_plan(own, kubelet={"failSwapOn": True})) == {}
+    assert conflicts_of(node_config_plan(own, kubelet={"failSwapOn": 1})).keys() == {
+        "spec.kubelet.config.failSwapOn"
+    }
+
+
+def test_each_node_config_is_judged():
+    data = UserData.of(
+        UserData.node_config({"spec": {"cluster": {"name": "a"}}}),
+        SCRIPT,
+        UserData.node_config({"spec": {"kubelet": {"config": {"maxPods": 1}}}}),
+    )
+
+    assert conflicts_of(plan_of(data)).keys() == {"spec.cluster", "spec.kubelet.config.maxPods"}
+
+
+# Conflicts on Bottlerocket
+
+PLUGIN_KEY = "settings.kubelet-device-plugins.nvidia.enabled"
+DRIVER_KEY = "settings.kubelet-dra-drivers.nvidia.enabled"
+# What is in conflict for: plugin on and driver off, both on, both off, plugin off and driver on.
+GPU_MANAGERS = {
+    "the built-in plugin": (
+        {"mechanism": PLUGIN},
+        [set(), {DRIVER_KEY}, {PLUGIN_KEY}, {PLUGIN_KEY, DRIVER_KEY}],
+    ),
+    "our DRA driver": (
+        {"mechanism": DRA},
+        [{PLUGIN_KEY}, {PLUGIN_KEY, DRIVER_KEY}, set(), {DRIVER_KEY}],
+    ),
+    "a scoped DRA driver": (
+        {"mechanism": DRA, "scope": "team"},
+        [{PLUGIN_KEY}, {PLUGIN_KEY, DRIVER_KEY}, set(), {DRIVER_KEY}],
+    ),
+    "somebody else's plugin": (
+        {"mechanism": PLUGIN, "external": {GPU}},
+        [{PLUGIN_KEY}, {PLUGIN_KEY, DRIVER_KEY}, set(), {DRIVER_KEY}],
+    ),
+    "somebody else's DRA driver, which may be the host's": (
+        {"mechanism": DRA, "external": {GPU}},
+        [{PLUGIN_KEY}, {PLUGIN_KEY}, set(), set()],
+    ),
+}
+
+
+@pytest.mark.parametrize(("options", "expected"), GPU_MANAGERS.values(), ids=GPU_MANAGERS)
+def test_gpus_have_one_manager_in_all_four_combinations_of_host_services(options, expected):
+    found = [
+        set(
+            conflicts_of(
+                settings_plan(
+                    f"[settings.kubelet-device-plugins.nvidia]\nenabled = {plugin}\n"
+                    f"[settings.kubelet-dra-drivers.nvidia]\nenabled = {driver}\n",
+                    **options,
+                )
+            )
+        )
+        for plugin, driver in (
+            ("true", "false"),
+            ("true", "true"),
+            ("false", "false"),
+            ("false", "true"),
+        )
+    ]
+
+    assert found == expected
+
+
+def test_another_dra_driver_of_the_host_is_a_second_manager_of_efa():
+    text = "[settings.kubelet-dra-drivers.another]\nenabled = true\n"
+    efa = {"instance_type": "p5.48xlarge"}
+    foreign = efa | {"external": {DeviceType.EFA}, "mechanism": DRA}
+
+    assert len(conflicts_of(settings_plan(text, **efa))) == 1
+    assert conflicts_of(settings_plan(text, **foreign)) == {}
+    assert conflicts_of(settings_plan(text)) == {}
+
+
+@pytest.mark.parametrize(
+    ("table", "sharing", "keys"),
+    [
+        ("device-sharing-strategy = 'time-slicing'", None, {"device-sharing-strategy"}),
+        ("device-sharing-strategy = 'none'", None, set()),
+        ("device-sharing-strategy = 'time-slicing'", 4, set()),
+        ("device-sharing-strategy = 'none'", 4, {"device-sharing-strategy"}),
+        ("time-slicing.replicas = 4", 4, set()),
+        ("time-slicing.replicas = 5", 4, {"time-slicing.replicas"}),
+        ("time-slicing.rename-by-default = true", 4, {"time-slicing.rename-by-default"}),
+        ("time-slicing.rename-by-default = false", 4, set()),
+        ("device-list-strategy = 'cdi-cri'", None, set()),
+    ],
+)
+def test_gpus_are_shared_as_the_plan_says(table, sharing, keys):
+    shared = sharing and GpuSharing.time_slicing(replicas=sharing)
+
+    found = conflicts_of(
+        settings_plan(f"[settings.kubelet-device-plugins.nvidia]\n{table}\n", gpu_sharing=shared)
+    )
+
+    assert {key.partition(".nvidia.")[2] for key in found} == keys
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "key"),
+    [
+        ("[settings.kubernetes]\nmax-pods = 51", {"max_pods": 50}, "settings.kubernetes.max-pods"),
+        ("[settings.kubernetes]\nmax-pods = 50", {"max_pods": 50}, None),
+        (
+            "[settings.kubernetes]\ndevice-ownership-from-security-context = false",
+            {"instance_type": "inf2.48xlarge"},
+            "settings.kubernetes.device-ownership-from-security-context",
+        ),
+        (
+            "[settings.kubernetes]\ndevice-ownership-from-security-context = true",
+            {"instance_type": "inf2.48xlarge"},
+            None,
+        ),
+        ("[settings.kubernetes]\ncluster-name = 'a'", {}, "settings.kubernetes.cluster-name"),
+        (
+            "[settings.kubernetes]\napi-server = 'a'",
+            {"ami_id": AMI},
+            "settings.kubernetes.api-server",
+        ),
+        (
+            "[settings.kubernetes]\ncluster-certificate = 'a'",
+            {},
+            "settings.kubernetes.cluster-certificate",
+        ),
+        ("[settings.kubernetes]\ncluster-dns-ip = '169.254.20.10'", {}, None),
+        (
+            "[settings.kernel.sysctl]\n'vm.nr_hugepages' = '5'",
+            {"hugepages_2mi": 4},
+            "settings.kernel.sysctl.vm.nr_hugepages",
+        ),
+        ("[settings.kernel.sysctl]\n'vm.nr_hugepages' = '4'", {"hugepages_2mi": 4}, None),
+        ("[settings.kernel.sysctl]\n'vm.nr_hugepages' = '5'", {}, None),
+        (
+            "[settings.kernel.sysctl]\n'vm/nr_hugepages' = '5'",
+            {"hugepages_2mi": 4},
+            "settings.kernel.sysctl.vm/nr_hugepages",
+        ),
+        (
+            "[settings.kernel.hugepages.static.2Mi]\ncount = 5",
+            {"hugepages_2mi": 4},
+            "settings.kernel.hugepages.static.2Mi.count",
+        ),
+        ("[settings.kernel.hugepages.static.1Gi]\ncount = 5", {"hugepages_2mi": 4}, None),
+        (
+            "[settings.kubernetes.node-labels]\n'eks-devices/gpu' = 'dra'",
+            {},
+            "settings.kubernetes.node-labels.eks-devices/gpu",
+        ),
+        (
+            "[settings.kubernetes.node-labels]\n'eks-devices/efa' = 'dra'",
+            {},
+            "settings.kubernetes.node-labels.eks-devices/efa",
+        ),
+        (
+            "[settings.kubernetes.node-labels]\nteam = 'a'",
+            {"labels": {"team": "b"}},
+            "settings.kubernetes.node-labels.team",
+        ),
+        ("[settings.kubernetes.node-labels]\nteam = 'a'", {"labels": {"team": "a"}}, None),
+        ("[settings.kubernetes.node-labels]\nteam = 'a'", {}, None),
+        (
+            "[settings.kubernetes.node-taints]\n'nvidia.com/gpu' = ['present:NoExecute']",
+            {},
+            "settings.kubernetes.node-taints.nvidia.com/gpu",
+        ),
+        ("[settings.kubernetes.node-taints]\n'nvidia.com/gpu' = ['present:NoSchedule']", {}, None),
+        ("[settings.kubernetes.node-taints]\n'nvidia.com/gpu' = 'present:NoSchedule'", {}, None),
+        ("[settings.kubernetes.node-taints]\nother = ['a:NoExecute']", {}, None),
+        ("[settings.kubernetes]\nnode-labels = 7\nnode-taints = 7", {}, None),
+        (
+            (
+                "[settings.bootstrap-commands.a]\n"
+                "commands = [['apiclient', 'ephemeral-storage', 'init']]"
+            ),
+            {"instance_store": True},
+            "settings.bootstrap-commands.a",
+        ),
+        (
+            (
+                "[settings.bootstrap-commands.a]\n"
+                "commands = [['apiclient', 'ephemeral-storage', 'init']]"
+            ),
+            {},
+            None,
+        ),
+        (
+            "[settings.bootstrap-commands.a]\ncommands = [['apiclient', 'report', 'cis']]",
+            {"instance_store": True},
+            None,
+        ),
+        ("[settings]\nbootstrap-commands = 7", {"instance_store": False}, None),
+    ],
+)
+def test_settings_that_the_plan_or_the_cluster_has_otherwise_are_conflicts(text, options, key):
+    assert set(conflicts_of(settings_plan(text, **options))) == ({key} if key else set())
+
+
+def test_a_conflict_names_both_values_and_the_option_to_use():
+    text = "[settings.kubernetes]\nmax-pods = 51"
+
+    (fault,) = own_user_data_conflicts(settings_plan(text, max_pods=50), "nodegroups.g.user_data")
+
+    assert (fault.got, fault.allowed) == ("51", "50")
+    assert "max_pods" in fault.fix
+    assert fault.source
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"instance_type": "p5.48xlarge", "operating_system": BOTTLEROCKET, "instance_store": True},
+        {"instance_type": "inf2.48xlarge", "operating_system": BOTTLEROCKET, "hugepages_2mi": 9},
+        {"mechanism": DRA, "operating_system": BOTTLEROCKET},
+    ],
+)
+def test_what_the_plan_writes_itself_is_no_conflict_when_a_user_writes_it_too(options):
+    own = UserData.bottlerocket(user_data(plan_of(**options)) or "")
+
+    assert conflicts_of(plan_of(own, **options)) == {}
+    assert user_data(plan_of(own, **options)) == user_data(plan_of(**options))
+
+
+def test_the_plan_s_own_node_config_is_no_conflict_either():
+    options: dict[str, Any] = {"instance_type": "p5.48xlarge", "kubelet": {"failSwapOn": False}}
+    own = UserData.mime(user_data(plan_of(**options)) or "")
+
+    assert conflicts_of(plan_of(own, **options)) == {}
+
+
+def test_a_group_in_conflict_has_no_plan_and_all_its_conflicts_come_together():
+    text = "[settings.kubernetes]\nmax-pods = 51\ncluster-name = 'a'\n"
+    group = spec_of(UserData.bottlerocket(text), operating_system=BOTTLEROCKET, max_pods=50)
+
+    with pytest.raises(EksDevicesError) as error:
+        plan_nodegroup(group, kubernetes_version="1.34")
+
+    assert {fault.path for fault in error.value.faults} == {
+        "nodegroups.g.user_data.settings.kubernetes.max-pods",
+        "nodegroups.g.user_data.settings.kubernetes.cluster-name",
+    }
+
+
+def test_a_group_without_user_data_has_no_conflicts():
+    block = Capacity.block("cr-0123456789abcdef0")
+
+    assert conflicts_of(plan_of(instance_type="p6e-gb200.36xlarge", capacity=block)) == {}
+    assert conflicts_of(plan_of(SCRIPT)) == {}
+
+
+# Properties
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+leaves = texts | st.booleans() | st.integers(-(2**63), 2**63 - 1)
+lists = st.lists(leaves, max_size=3) | st.lists(st.lists(texts, max_size=2), max_size=2)
+trees = st.recursive(
+    st.dictionaries(texts, leaves | lists, max_size=4),
+    lambda inner: st.dictionaries(texts, inner | leaves | st.lists(inner, max_size=2), max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(trees)
+def test_settings_are_written_as_toml_that_reads_back_the_same(tree):
+    assert tomllib.loads(write_settings({"settings": tree})) == {"settings": tree}
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00\r"), max_size=60))
+def test_any_script_reaches_the_node_unchanged(text):
+    data = UserData.shell("#!/bin/sh\n" + text)
+
+    again = UserData.mime(user_data(plan_of(data, instance_store=False)) or "")
+
+    assert again.parts[1:] == data.parts
+
+
+def test_a_body_is_json_that_nodeadm_reads():
+    data = UserData.node_config({"spec": {"kubelet": {"flags": ["--v=4"]}}})
+
+    assert json.loads(data.parts[0].body())["spec"] == {"kubelet": {"flags": ["--v=4"]}}
