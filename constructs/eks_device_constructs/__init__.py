@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from .cluster import AcceleratedCluster
+from .cluster_options import ClusterOptions
 from .delivery import Delivery
 from .drivers import DeviceDrivers, ExternalDrivers
 from .nodegroup import AcceleratedNodegroup
+from .pool import AcceleratedNodegroupPool
+from .references import AuthenticationMode, ClusterReference
+from .system_nodegroup import SystemNodegroup
 
 __all__ = [
     "AcceleratedCluster",
     "AcceleratedNodegroup",
+    "AcceleratedNodegroupPool",
+    "AuthenticationMode",
+    "ClusterOptions",
+    "ClusterReference",
     "Delivery",
     "DeviceDrivers",
     "ExternalDrivers",
+    "SystemNodegroup",
 ]

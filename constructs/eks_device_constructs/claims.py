@@ -80,9 +80,9 @@ class ClaimSender:
         bundle, host = namespace_bundle(name), self._host
         if name in _DEFAULT_NAMESPACES or host.sent(bundle.name, delivery.way) is not None:
             return
-        carrier = delivery.carrier(host.cluster, host)
+        carrier = delivery.carrier(host.home, host)
         made = carrier.send(bundle.name, bundle.objects, retain=True)
-        host.note_sent(bundle.name, delivery.way, host.cluster, made)
+        host.note_sent(bundle.name, delivery.way, host.home, made)
         for (_, space, _), claim in host.claims.items():
             for earlier in claim.manifests if space == name else ():
                 earlier.node.add_dependency(*made)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Unpack
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Unpack
 
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
@@ -16,25 +17,29 @@ from eks_devices import ClusterPlan, Finding, NodegroupOptions
 from eks_devices.cluster_planner import Keep, frozen_keep, keep_faults, kept_drivers
 from eks_devices.findings import fault, raise_faults
 from eks_devices.kubernetes import minors
+from eks_devices.system_nodes import SystemNodegroupOptions
 
+from .addons import ManagedAddons
+from .administrators import grant_administrators
 from .annotations import annotate
+from .cluster_options import ClusterOptions, cluster_option_faults, logging_types
 from .delivery import Delivery
 from .driver_inputs import option_faults
 from .drivers import DeviceDrivers, ExternalDrivers, regional
-from .hosts import register_host
+from .host_registry import register_host
 from .inputs import id_faults, node_subnets, version_faults, vpc_faults
+from .node_role import node_role
 from .nodegroup import AcceleratedNodegroup
 from .plan_file import write_at_synth
-
-_NODE_POLICIES = (
-    "AmazonEKSWorkerNodePolicy",
-    "AmazonEKS_CNI_Policy",
-    "AmazonEC2ContainerRegistryPullOnly",
-)
+from .pool import AcceleratedNodegroupPool
+from .system_nodegroup import SystemNodegroup
 
 
 class AcceleratedCluster(Construct):
     """An EKS cluster and its accelerated node groups.
+
+    Accelerated nodes repel Pods without accelerators by their taints: CoreDNS and controllers
+    need `add_system_nodegroup`, or other nodes of yours.
 
     Attributes:
         cluster: The EKS cluster, for what this construct has no option for.
@@ -42,7 +47,7 @@ class AcceleratedCluster(Construct):
     """
 
     cluster: eks.Cluster
-    node_role: iam.Role
+    node_role: iam.IRole
 
     def __init__(
         self,
@@ -54,6 +59,7 @@ class AcceleratedCluster(Construct):
         delivery: Delivery | None = None,
         images: ImageSource | None = None,
         keep: Keep | None = None,
+        **options: Unpack[ClusterOptions],
     ) -> None:
         """Make the cluster, without nodes of its own.
 
@@ -65,19 +71,20 @@ class AcceleratedCluster(Construct):
             delivery: How the device managers reach the cluster; without it groups warn.
             images: Where nodes pull the managers' images from; see `DeviceDrivers`.
             keep: Managers to hold without a group here; see `DeviceDrivers`.
+            options: The options of `ClusterOptions`.
 
         Raises:
-            EksDevicesError: The version is too old or unknown, or no subnet is for nodes.
+            EksDevicesError: Every fault of the values at once.
 
         Source: https://docs.aws.amazon.com/eks/latest/userguide/device-management.html
         """
         keep = frozen_keep(keep)
-        faults = [*_faults(vpc, version, delivery, images, keep), *id_faults(scope, id, "cluster")]
-        raise_faults(faults or _installation_faults(scope, delivery, images, keep))
+        faults = [*_faults(vpc, version, delivery, images, keep)]
+        faults += cluster_option_faults(scope, vpc, options)
+        faults += id_faults(scope, id, "cluster")
+        raise_faults(faults or _installation_faults(scope, version, delivery, images, keep))
         super().__init__(scope, id)
-        self.cluster = _cluster(self, vpc, version, delivery)
-        self.node_role = _node_role(self)
-        self._host = register_host(self, vpc, version.version, delivery)
+        self._draw(vpc, version, delivery, options)
         annotate(self, self.plan.findings)
         write_at_synth(self, self._host)
         if delivery is not None:
@@ -85,10 +92,43 @@ class AcceleratedCluster(Construct):
                 self, "Drivers", cluster=self, delivery=delivery, images=images, keep=keep
             )
 
+    def _draw(
+        self,
+        vpc: ec2.IVpc,
+        version: eks.KubernetesVersion,
+        delivery: Delivery | None,
+        options: ClusterOptions,
+    ) -> None:
+        self.cluster = _cluster(self, vpc, version, delivery, options)
+        self._addons = ManagedAddons(
+            self,
+            cluster=self.cluster,
+            addons=options.get("addons"),
+            egress=bool(vpc.private_subnets),
+        )
+        own_role = options.get("node_role")
+        self.node_role = own_role or node_role(self, for_vpc_cni=not self._addons.uses_pod_identity)
+        if own_role is None:
+            self._addons.order_with(self.node_role)
+        grant_administrators(self.cluster, options.get("administrators", ()))
+        self._host = register_host(
+            self,
+            vpc,
+            version.version,
+            delivery,
+            service_cidr=options.get("service_ipv4_cidr"),
+        )
+        self._host.before_nodes = list(self._addons.before_nodes)
+
     @property
     def plan(self) -> ClusterPlan:
         """The plan of the groups added so far."""
         return self._host.plan
+
+    @property
+    def addons(self) -> Mapping[str, eks.CfnAddon]:
+        """The managed add-ons by name, for what this construct has no option for."""
+        return MappingProxyType(self._addons.drawn)
 
     def add_nodegroup(
         self,
@@ -96,6 +136,8 @@ class AcceleratedCluster(Construct):
         *,
         subnet: ec2.ISubnet | None = None,
         drivers: DeviceDrivers | ExternalDrivers | None = None,
+        security_group: ec2.ISecurityGroup | None = None,
+        node_role: iam.IRole | None = None,
         **options: Unpack[NodegroupOptions],
     ) -> AcceleratedNodegroup:
         """Add an accelerated node group; see `AcceleratedNodegroup` and `NodegroupSpec`.
@@ -105,14 +147,62 @@ class AcceleratedCluster(Construct):
             subnet: The one subnet of the nodes; groups with EFA or a reservation need one.
             drivers: The installation that serves the group; the cluster's default one unless
                 named.
+            security_group: A group of your own for the nodes; see `AcceleratedNodegroup`.
+            node_role: The role of the nodes; the cluster's unless named.
             options: The options of `NodegroupOptions`.
 
         Raises:
             EksDevicesError: Every fault of the options at once.
         """
         return AcceleratedNodegroup(
-            self, id, cluster=self, subnet=subnet, drivers=drivers, **options
+            self,
+            id,
+            cluster=self,
+            subnet=subnet,
+            drivers=drivers,
+            security_group=security_group,
+            node_role=node_role,
+            **options,
         )
+
+    def add_nodegroup_pool(
+        self,
+        id: str,  # noqa: A002  (the CDK's own name for it)
+        **shared: Any,
+    ) -> AcceleratedNodegroupPool:
+        """Add a pool: a node group for each of several reservations, otherwise alike.
+
+        Args:
+            id: Names the pool, and begins the names of its groups.
+            shared: The arguments of `add_nodegroup`, `capacity` aside.
+
+        Raises:
+            EksDevicesError: The faults of the pool; those of a group come when it is added.
+        """
+        return AcceleratedNodegroupPool(self, id, cluster=self, **shared)
+
+    def add_system_nodegroup(
+        self,
+        id: str = "System",  # noqa: A002  (the CDK's own name for it)
+        *,
+        subnets: Sequence[ec2.ISubnet] | None = None,
+        **options: Unpack[SystemNodegroupOptions],
+    ) -> SystemNodegroup:
+        """Add ordinary nodes for CoreDNS, controllers and other Pods without accelerators.
+
+        With the first one comes the managed add-on coredns, unless add-ons were named without it.
+
+        Args:
+            id: Names the group.
+            subnets: Where the nodes go; every subnet for nodes of the cluster unless named.
+            options: The options of `SystemNodegroupOptions`; see `SystemNodegroupPlan`.
+
+        Raises:
+            EksDevicesError: Every fault of the values at once.
+        """
+        group = SystemNodegroup(self, id, cluster=self, subnets=subnets, **options)
+        self._addons.take_nodes(group.nodegroup)
+        return group
 
 
 def _faults(
@@ -137,11 +227,16 @@ def _faults(
 
 
 def _installation_faults(
-    scope: Construct, delivery: Delivery | None, images: ImageSource | None, keep: Keep | None
+    scope: Construct,
+    version: eks.KubernetesVersion,
+    delivery: Delivery | None,
+    images: ImageSource | None,
+    keep: Keep | None,
 ) -> Iterator[Finding]:
     """The faults that the cluster's installation would have, before the cluster is made."""
     if delivery is not None:
         yield from delivery.new_cluster_faults(scope)
+        yield from delivery.version_faults(version.version)
         source = regional(images, scope)
         for driver in kept_drivers(keep or {}):
             yield from driver_faults(driver, source)
@@ -152,6 +247,7 @@ def _cluster(
     vpc: ec2.IVpc,
     version: eks.KubernetesVersion,
     delivery: Delivery | None,
+    options: ClusterOptions,
 ) -> eks.Cluster:
     return eks.Cluster(
         scope,
@@ -159,18 +255,12 @@ def _cluster(
         vpc=vpc,
         vpc_subnets=[ec2.SubnetSelection(subnets=node_subnets(vpc))],
         version=version,
+        cluster_name=options.get("cluster_name"),
+        endpoint_access=options.get("endpoint_access"),
+        cluster_logging=logging_types(options),
+        secrets_encryption_key=options.get("secrets_encryption_key"),
+        service_ipv4_cidr=options.get("service_ipv4_cidr"),
         default_capacity_type=eks.DefaultCapacityType.NODEGROUP,
         default_capacity=0,
         kubectl_provider_options=delivery.kubectl_provider_options if delivery else None,
-    )
-
-
-def _node_role(scope: Construct) -> iam.Role:
-    return iam.Role(
-        scope,
-        "NodeRole",
-        assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"),
-        managed_policies=[
-            iam.ManagedPolicy.from_aws_managed_policy_name(name) for name in _NODE_POLICIES
-        ],
     )

@@ -12,10 +12,11 @@ from aws_cdk import aws_lambda as lambda_
 from constructs import Construct, IConstruct
 
 from eks_devices import Finding
-from eks_devices.findings import fault, raise_faults
+from eks_devices.findings import raise_faults
 from eks_devices.typecheck import text, wrong_type
 
 from .gitops import directory_faults, gitops_sender, resolved
+from .kubectl_inputs import kubectl_faults, layer_needed, layer_version_faults, no_provider
 
 if TYPE_CHECKING:
     from .hosts import NodegroupHost
@@ -47,17 +48,24 @@ class Delivery(ABC):
     """How objects reach a cluster; made by `kubectl` or `gitops`."""
 
     @staticmethod
-    def kubectl(*, kubectl_layer: lambda_.ILayerVersion) -> Delivery:
+    def kubectl(
+        *,
+        kubectl_layer: lambda_.ILayerVersion | None = None,
+        provider: eks.IKubectlProvider | None = None,
+    ) -> Delivery:
         """Apply objects at deployment, by the kubectl handler of the AWS CDK.
 
         Args:
             kubectl_layer: The layer that holds kubectl, of the cluster's own minor: a package
-                `aws-cdk.lambda-layer-kubectl-v34` exists per minor.
+                `aws-cdk.lambda-layer-kubectl-v34` exists per minor. An `AcceleratedCluster` needs
+                it to make its handler.
+            provider: A handler that exists, for a cluster made elsewhere; that of the cluster
+                unless named.
 
         Raises:
-            EksDevicesError: It is no layer.
+            EksDevicesError: It is no layer, no provider, or both are named.
         """
-        return _KubectlDelivery(kubectl_layer)
+        return _KubectlDelivery(kubectl_layer, provider)
 
     @staticmethod
     def gitops(directory: str) -> Delivery:
@@ -94,6 +102,11 @@ class Delivery(ABC):
         del scope
         yield from ()
 
+    def version_faults(self, version: str) -> Iterator[Finding]:
+        """What keeps this way from serving a cluster of a Kubernetes version."""
+        del version
+        yield from ()
+
     @abstractmethod
     def faults(self, host: NodegroupHost) -> Iterator[Finding]:
         """What keeps objects from reaching a cluster this way."""
@@ -104,34 +117,42 @@ class Delivery(ABC):
 
 
 class _KubectlDelivery(Delivery):
-    def __init__(self, kubectl_layer: lambda_.ILayerVersion) -> None:
-        if not hasattr(kubectl_layer, "layer_version_arn"):
-            fix = 'pass KubectlV34Layer(stack, "Kubectl") of aws_cdk.lambda_layer_kubectl_v34'
-            wanted = "a lambda_.ILayerVersion"
-            raise_faults([wrong_type("delivery.kubectl_layer", kubectl_layer, wanted, fix)])
+    def __init__(
+        self,
+        kubectl_layer: lambda_.ILayerVersion | None,
+        provider: eks.IKubectlProvider | None,
+    ) -> None:
+        raise_faults(kubectl_faults(kubectl_layer, provider))
         self._layer = kubectl_layer
+        self._provider = provider
 
     @property
     def way(self) -> str:
         return "kubectl"
 
     @property
-    def kubectl_provider_options(self) -> eks.KubectlProviderOptions:
-        return eks.KubectlProviderOptions(kubectl_layer=self._layer)
+    def uses_kubectl(self) -> bool:
+        return True
+
+    @property
+    def kubectl_provider_options(self) -> eks.KubectlProviderOptions | None:
+        return eks.KubectlProviderOptions(kubectl_layer=self._layer) if self._layer else None
+
+    def new_cluster_faults(self, scope: Construct) -> Iterator[Finding]:
+        del scope
+        if self._layer is None:
+            yield layer_needed()
+
+    def version_faults(self, version: str) -> Iterator[Finding]:
+        yield from layer_version_faults(self._layer, version)
 
     def faults(self, host: NodegroupHost) -> Iterator[Finding]:
-        if not host.has_kubectl:
-            yield fault(
-                "NoKubectlProvider",
-                "delivery",
-                "the cluster was made without a kubectl handler",
-                got="Delivery.kubectl",
-                allowed="Delivery.gitops, or a cluster with a kubectl handler",
-                fix="pass delivery=Delivery.kubectl(...) to the cluster itself",
-            )
+        yield from layer_version_faults(self._layer, host.kubernetes_version)
+        if not host.has_kubectl and self._provider is None:
+            yield no_provider(is_foreign=host.is_foreign)
 
     def carrier(self, scope: Construct, host: NodegroupHost) -> Carrier:
-        return _Kubectl(scope, host)
+        return _Kubectl(scope, host.kubectl_cluster(self._provider))
 
 
 class _GitopsDelivery(Delivery):
@@ -152,16 +173,16 @@ class _GitopsDelivery(Delivery):
         yield from directory_faults(scope, self._directory)
 
     def faults(self, host: NodegroupHost) -> Iterator[Finding]:
-        yield from directory_faults(host.cluster, self._directory)
+        yield from directory_faults(host.home, self._directory)
 
     def carrier(self, scope: Construct, host: NodegroupHost) -> Carrier:
-        return gitops_sender(scope, host.cluster, self._directory)
+        return gitops_sender(scope, host.home, self._directory)
 
 
 class _Kubectl:
-    def __init__(self, scope: Construct, host: NodegroupHost) -> None:
+    def __init__(self, scope: Construct, cluster: eks.ICluster) -> None:
         self._scope = scope
-        self._cluster = host.cluster
+        self._cluster = cluster
         # A chain never leaves its construct: through others it could close a circle.
         self._chain: list[IConstruct] = []
 
@@ -177,7 +198,7 @@ class _Kubectl:
         manifest = eks.KubernetesManifest(
             self._scope,
             name,
-            cluster=cast(eks.ICluster, self._cluster),
+            cluster=self._cluster,
             manifest=list(objects),
             overwrite=overwrite,
             # kubectl prunes only some kinds, and labels what it may prune.

@@ -23,8 +23,10 @@ from eks_devices.typecheck import member, wrong_type
 
 from .delivery import Delivery
 from .driver_inputs import installation_faults
-from .hosts import NodegroupHost, host_of
-from .inputs import no_cluster, place_faults
+from .hosts import AnyCluster, NodegroupHost
+from .inputs import place_faults
+from .joining import find_host
+from .references import ClusterReference
 from .tree import top_stack
 
 if TYPE_CHECKING:
@@ -64,21 +66,24 @@ class DeviceDrivers(Construct):
     Attributes:
         delivery: How objects reach the cluster.
         scope_name: The name of a scoped installation; None for the default one.
+        scope_address: What tells it from one of another app in a cluster that apps share.
     """
 
     delivery: Delivery
     scope_name: str | None
+    scope_address: str
 
     def __init__(
         self,
         scope: Construct,
         id: str,  # noqa: A002  (the CDK's own name for it)
         *,
-        cluster: AcceleratedCluster,
+        cluster: AcceleratedCluster | AnyCluster | ClusterReference,
         delivery: Delivery,
         images: ImageSource | None = None,
         keep: Keep | None = None,
         scope_name: str | None = None,
+        kubernetes_version: str | None = None,
     ) -> None:
         """Prepare the installation; managers come with the groups that are added later.
 
@@ -90,32 +95,33 @@ class DeviceDrivers(Construct):
             images: Where nodes pull images from; the stack's Region unless named.
             keep: Managers to hold although no group here needs them; for a default one.
             scope_name: Makes a scoped installation of this name; the default one unless named.
+            kubernetes_version: The minor of a cluster that was imported, "1.34".
 
         Raises:
-            EksDevicesError: The cluster has a default installation already, or groups that none
-                serves, and every fault of the values.
+            EksDevicesError: Every fault of the values, and of what the cluster has already.
         """
-        host = host_of(cluster)
-        if host is None:
-            raise EksDevicesError([no_cluster(cluster, "drivers.cluster")])
+        host = find_host(cluster, scope, kubernetes_version, "drivers")
+        if isinstance(host, list):
+            raise EksDevicesError(host)
         images, keep = regional(images, scope), frozen_keep(keep)
         faults = list(installation_faults(host, delivery, images, keep, scope_name))
-        faults += place_faults(scope, id, host.cluster)
+        faults += place_faults(scope, id, host.home)
         kept = kept_drivers(keep or {}) if not faults else ()
         raise_faults(faults or [one for driver in kept for one in driver_faults(driver, images)])
         super().__init__(scope, id)
         self._host = host
         self._images = images
+        self.scope_address = top_stack(self).stack_name if host.is_foreign else ""
         self.delivery = delivery
         self.scope_name = scope_name
         self._carrier = delivery.carrier(self, host)
         self._marker: list[IConstruct] = []
-        if scope_name is None:
-            self._install_default(keep or {}, kept)
-        else:
-            host.scoped[scope_name] = self
+        self._join(keep or {}, kept)
 
-    def _install_default(self, keep: Keep, kept: Sequence[DriverPlan]) -> None:
+    def _join(self, keep: Keep, kept: Sequence[DriverPlan]) -> None:
+        if self.scope_name is not None:
+            self._host.scoped[self.scope_name] = self
+            return
         self._host.set_default(self, keep)
         marker = installation_marker(self.node.path)
         self._marker = self._carrier.send(marker.name, marker.objects, overwrite=False)
@@ -133,7 +139,9 @@ class DeviceDrivers(Construct):
 
     def _default_faults(self, plan: NodegroupPlan) -> Iterator[Finding]:
         host = self._host
-        if self.scope_name and host.drivers is None and not host.has_default_elsewhere:
+        if host.is_foreign or self.scope_name is None or host.drivers is not None:
+            return
+        if not host.has_default_elsewhere:
             yield fault(
                 "ScopeWithoutDefault",
                 f"nodegroups.{plan.name}.drivers",
@@ -146,7 +154,7 @@ class DeviceDrivers(Construct):
 
     def stack_faults(self, scope: Construct, plan: NodegroupPlan) -> Iterator[Finding]:
         """The fault of a group whose stack would wait for one that waits for it."""
-        mine, cluster = top_stack(self).node.path, top_stack(self._host.cluster).node.path
+        mine, cluster = top_stack(self).node.path, top_stack(self._host.home).node.path
         waits = self.delivery.uses_kubectl and drivers_of(plan)
         if waits and mine != cluster and top_stack(scope).node.path == cluster:
             yield fault(

@@ -4,106 +4,119 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from aws_cdk import CfnTag
+from aws_cdk import Fn
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from eks_devices import Capacity, CapacityKind, NetworkInterface, NodegroupPlan
-from eks_devices.user_data import user_data
+from eks_devices.template_overrides import merged
+from eks_devices.typecheck import is_token
+from eks_devices.user_data import ClusterAccess, user_data
 
-_Template = ec2.CfnLaunchTemplate
+from .instance_tags import instance_tags
+
+_Data = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What of a launch template is not in the group's plan.
+
+    Attributes:
+        security_group_ids: The groups of every interface.
+        placement_group: The name of the placement group; None for none.
+        access: What nodes with an image of the user's own need to join.
+    """
+
+    security_group_ids: Sequence[str]
+    placement_group: str | None = None
+    access: ClusterAccess | None = None
 
 
 def launch_template(
-    scope: Construct, plan: NodegroupPlan, *, security_group_ids: Sequence[str]
+    scope: Construct, plan: NodegroupPlan, around: Surroundings
 ) -> ec2.CfnLaunchTemplate:
     """The launch template of a group.
 
-    It is an L1: the L2 knows neither network cards nor capacity blocks. The instance type stands
-    in it, because capacity blocks ask for that.
+    It is an L1: the L2 knows neither network cards nor capacity blocks. Its data is one override
+    in CloudFormation's own words: what a user overrides merges with it, and no key can vanish.
     """
-    return _Template(
-        scope,
-        "LaunchTemplate",
-        launch_template_data=_Template.LaunchTemplateDataProperty(
-            instance_type=plan.instance_type,
-            network_interfaces=_interfaces(plan.network_interfaces, security_group_ids),
-            # With interfaces, EC2 refuses groups at the top.
-            security_group_ids=None if plan.network_interfaces else list(security_group_ids),
-            instance_market_options=_market(plan.capacity),
-            capacity_reservation_specification=_reservation(plan.capacity),
-            block_device_mappings=[_disk(plan)],
-            metadata_options=_Template.MetadataOptionsProperty(
-                http_tokens="required", http_put_response_hop_limit=1
-            ),
-            tag_specifications=_tags(plan.name),
-            user_data=_encoded(user_data(plan)),
-        ),
-    )
+    template = ec2.CfnLaunchTemplate(scope, "LaunchTemplate", launch_template_data={})
+    data = merged(template_data(plan, around), plan.launch_template_overrides)
+    template.add_property_override("LaunchTemplateData", data)
+    return template
 
 
-def _interfaces(
-    interfaces: tuple[NetworkInterface, ...], groups: Sequence[str]
-) -> list[ec2.CfnLaunchTemplate.NetworkInterfaceProperty] | None:
-    """The interfaces, without subnets: managed node groups name theirs themselves."""
-    drawn = [
-        _Template.NetworkInterfaceProperty(
-            network_card_index=interface.network_card_index,
-            device_index=interface.device_index,
-            interface_type=interface.interface_type,
-            groups=list(groups),
-            delete_on_termination=True,
-        )
-        for interface in interfaces
-    ]
-    return drawn or None
+def template_data(plan: NodegroupPlan, around: Surroundings) -> _Data:
+    """LaunchTemplateData in CloudFormation's words, without what a user overrides.
+
+    Source: https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html
+    """
+    groups = list(around.security_group_ids)
+    values = {
+        # A Capacity Block wants the type here; several types stand in the node group.
+        "InstanceType": plan.instance_type if len(plan.instance_types) == 1 else None,
+        "ImageId": plan.ami_id,
+        "NetworkInterfaces": [_interface(one, groups) for one in plan.network_interfaces],
+        # With interfaces, EC2 refuses groups at the top.
+        "SecurityGroupIds": None if plan.network_interfaces else groups,
+        "InstanceMarketOptions": _market(plan.capacity),
+        "CapacityReservationSpecification": _reservation(plan.capacity),
+        "Placement": around.placement_group and {"GroupName": around.placement_group},
+        "BlockDeviceMappings": [_disk(plan)],
+        "MetadataOptions": {"HttpTokens": "required", "HttpPutResponseHopLimit": 1},
+        **instance_tags(plan.name, plan.tags),
+        "UserData": _encoded(user_data(plan, access=around.access)),
+    }
+    return {name: value for name, value in values.items() if value}
 
 
-def _disk(plan: NodegroupPlan) -> ec2.CfnLaunchTemplate.BlockDeviceMappingProperty:
-    return _Template.BlockDeviceMappingProperty(
-        device_name=plan.disk_device,
-        ebs=_Template.EbsProperty(
-            volume_size=plan.disk_gib,
-            volume_type="gp3",
-            encrypted=True,
-            delete_on_termination=True,
-        ),
-    )
+def _interface(interface: NetworkInterface, groups: list[str]) -> _Data:
+    """An interface without its subnet: managed node groups name theirs themselves."""
+    return {
+        **interface.to_dict(),
+        "Groups": groups,
+        "DeleteOnTermination": True,
+    }
 
 
-def _market(capacity: Capacity) -> ec2.CfnLaunchTemplate.InstanceMarketOptionsProperty | None:
+def _disk(plan: NodegroupPlan) -> _Data:
+    return {
+        "DeviceName": plan.disk_device,
+        "Ebs": {
+            "VolumeSize": plan.disk_gib,
+            "VolumeType": "gp3",
+            "Encrypted": True,
+            "DeleteOnTermination": True,
+        },
+    }
+
+
+def _market(capacity: Capacity) -> _Data | None:
     if capacity.kind is not CapacityKind.CAPACITY_BLOCK:
         return None
-    return _Template.InstanceMarketOptionsProperty(market_type="capacity-block")
+    return {"MarketType": "capacity-block"}
 
 
-def _reservation(
-    capacity: Capacity,
-) -> ec2.CfnLaunchTemplate.CapacityReservationSpecificationProperty | None:
+def _reservation(capacity: Capacity) -> _Data | None:
     if not capacity.is_reserved:
         return None
-    target = _Template.CapacityReservationTargetProperty(
-        capacity_reservation_id=capacity.reservation_id or None,
-        capacity_reservation_resource_group_arn=capacity.resource_group_arn or None,
-    )
-    return _Template.CapacityReservationSpecificationProperty(
-        capacity_reservation_target=target,
-        # A full group would otherwise start instances beside it, at the on-demand price.
-        capacity_reservation_preference=(
-            "capacity-reservations-only" if capacity.resource_group_arn else None
-        ),
-    )
+    if capacity.reservation_id:
+        target = {"CapacityReservationId": capacity.reservation_id}
+        return {"CapacityReservationTarget": target}
+    target = {"CapacityReservationResourceGroupArn": capacity.resource_group_arn}
+    # A full group would otherwise start instances beside it, at the on-demand price.
+    preference = "capacity-reservations-only"
+    return {"CapacityReservationPreference": preference, "CapacityReservationTarget": target}
 
 
-def _tags(name: str) -> list[ec2.CfnLaunchTemplate.TagSpecificationProperty]:
-    return [
-        _Template.TagSpecificationProperty(
-            resource_type=kind, tags=[CfnTag(key="Name", value=name)]
-        )
-        for kind in ("instance", "volume")
-    ]
-
-
-def _encoded(text: str | None) -> str | None:
-    return None if text is None else base64.b64encode(text.encode()).decode()
+def _encoded(text: str | None) -> Any:
+    """User data in base64; where it holds tokens, CloudFormation encodes it."""
+    if text is None:
+        return None
+    if is_token(text):
+        return Fn.base64(text)
+    return base64.b64encode(text.encode()).decode()

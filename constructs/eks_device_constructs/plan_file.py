@@ -41,6 +41,9 @@ class _Writer:
         self._clusters = clusters
 
     def validate(self) -> list[str]:
+        for cluster, host in self._clusters.items():
+            if is_in_tree(cluster):
+                host.finish()
         stage = Stage.of(self._stack)
         folder = Path(stage.outdir if stage else ".")
         name = f"{self._stack.artifact_id}{PLAN_FILE_SUFFIX}"

@@ -53,6 +53,11 @@ class Serving:
         """The name of a scoped installation."""
         return self.installation.scope_name if self.installation else None
 
+    @property
+    def scope_address(self) -> str:
+        """What tells it from an installation of this name in another app."""
+        return self.installation.scope_address if self.installation else ""
+
     def faults(self, scope: Construct, host: NodegroupHost, plan: NodegroupPlan) -> list[Finding]:
         """What keeps a group of a scope from being served."""
         if self.installation is None:
@@ -68,8 +73,9 @@ class Serving:
 
     def awaits_drivers(self, plan: NodegroupPlan) -> bool:
         """Whether the group has devices that nothing serves yet."""
-        served = self.installation is not None and is_in_tree(self.installation)
-        return not served and not self.elsewhere and bool(drivers_of(plan))
+        if self.elsewhere or not drivers_of(plan):
+            return False
+        return self.installation is None or not is_in_tree(self.installation)
 
     def install(self, plan: NodegroupPlan) -> list[IConstruct]:
         """Install what the group needs; returns what its nodes wait for."""

@@ -225,3 +225,28 @@ def test_wrong_types_are_told_together_before_anything_is_made(tmp_path):
         ("WrongType", "vpc"),
     ]
     assert stack.node.try_find_child("Cluster") is None
+
+
+def test_the_kubectl_handler_may_use_the_cluster_until_every_manifest_is_deleted(make_served):
+    world = make_served()
+    world.add_trn2()
+    found = world.template().to_json()["Resources"]
+    (entry,) = (name for name, one in found.items() if one["Type"] == "AWS::EKS::AccessEntry")
+    manifests = [name for name, one in found.items() if one["Type"].endswith("KubernetesResource")]
+
+    # CloudFormation deletes what a resource depends on after the resource itself.
+    assert manifests
+    for name in manifests:
+        assert entry in _needed(found, name)
+
+
+def _needed(resources: dict[str, Any], name: str) -> set[str]:
+    """What a resource depends on, and what that depends on in turn."""
+    needed: set[str] = set()
+    waiting = [name]
+    while waiting:
+        for one in resources[waiting.pop()].get("DependsOn", ()):
+            if one not in needed:
+                needed.add(one)
+                waiting.append(one)
+    return needed

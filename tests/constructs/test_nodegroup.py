@@ -16,7 +16,7 @@ from constructs import Construct
 
 from eks_device_charts import ImageSource
 from eks_device_constructs import AcceleratedNodegroup
-from eks_device_constructs.hosts import host_of
+from eks_device_constructs.host_registry import host_of
 from eks_devices import (
     Capacity,
     DeviceType,
@@ -171,7 +171,7 @@ def test_max_pods_are_what_the_primary_card_has_addresses_for(make_world):
     text = decoded(world)
 
     assert "/etc/eks/nodeadm.d/50-eks-devices.json" in text
-    config = json.loads(text[text.index("{") : text.rindex("}") + 1])
+    config, _ = json.JSONDecoder().raw_decode(text[text.index("{") :])
     assert config["kind"] == "NodeConfig"
     assert config["spec"]["kubelet"]["config"] == {"maxPods": 51}
 
@@ -419,8 +419,9 @@ def test_findings_become_annotations_that_can_be_acknowledged(make_world):
     annotations.has_warning(
         "/Training/Cluster/Trn2", Match.string_like_regexp(r".*\[NeuronDraTrn1\].*")
     )
+    # What only tells stands once for all groups, a line for each.
     annotations.has_info(
-        "/Training/Cluster/Trn2", Match.string_like_regexp(r".*\[MechanismChosen\].*")
+        "/Training/Cluster/Cluster", Match.string_like_regexp(r".*Trn2.*\[MechanismChosen\].*")
     )
     assert not annotations.find_error("*", Match.any_value())
     assert [device.device_type for device in group.plan.devices] == [

@@ -257,7 +257,7 @@ def test_what_is_kept_is_read_once(make_served):
     assert [one.device_type for one in world.cluster.plan.drivers] == [DeviceType.EFA]
 
 
-def test_a_reservation_of_two_groups_is_a_warning_of_the_second(make_served):
+def test_a_reservation_of_two_groups_is_a_warning_of_the_cluster(make_served):
     world = make_served()
     world.add_trn2("First")
     world.add_trn2("Second")
@@ -266,7 +266,9 @@ def test_a_reservation_of_two_groups_is_a_warning_of_the_second(make_served):
         "*", Match.string_like_regexp("SharedReservation")
     )
 
-    assert [one.id for one in found] == ["/Training/Cluster/Second"]
+    (one,) = found
+    assert one.id == "/Training/Cluster/Cluster"
+    assert "First, Second" in str(one.entry.data)
 
 
 def test_a_group_may_be_removed_and_added_again(make_served):
