@@ -51,12 +51,7 @@ def make_cluster(stack: cdk.Stack, vpc: ec2.IVpc) -> AcceleratedCluster:
         version=eks.KubernetesVersion.of(version),
         delivery=delivery_of(stack),
     )
-    cluster.cluster.add_nodegroup_capacity(
-        "System",
-        ami_type=eks.NodegroupAmiType.AL2023_X86_64_STANDARD,
-        instance_types=[ec2.InstanceType("m7i.large")],
-        min_size=2,
-    )
+    cluster.add_system_nodegroup(instance_types=["m7i.large"])
     return cluster
 
 
@@ -121,7 +116,7 @@ gb200 = make_cluster(blackwell, network).add_nodegroup(
     subnet=ec2.Subnet.from_subnet_id(
         blackwell, "LocalZone", app.node.get_context("local_zone_subnet")
     ),
-    capacity=Capacity.block(app.node.get_context("gb200_capacity_block")),
+    capacity=Capacity.ultraserver_block(app.node.get_context("gb200_capacity_block"), nodes=18),
     max_size=18,
 )
 gb200.add_compute_domain("trainer", namespace="train", nodes=18, create_namespace=True)

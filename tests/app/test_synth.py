@@ -21,7 +21,7 @@ def resources(folder: Path, stack: str, kind: str) -> dict[str, dict[str, Any]]:
 def accelerated(folder: Path, stack: str) -> dict[str, dict[str, Any]]:
     """The properties of the accelerated node groups of a stack by the name of their plan."""
     groups = [one["Properties"] for one in resources(folder, stack, NODEGROUP).values()]
-    named = [one for one in groups if "eks-devices/nodegroup" in one.get("Labels", {})]
+    named = [one for one in groups if any(key.endswith("-manager") for key in one["Labels"])]
     return {one["Labels"]["eks-devices/nodegroup"]: one for one in named}
 
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -774,3 +775,27 @@ def test_a_report_loads_no_data_and_no_framework(tmp_path: Path):
     result = subprocess.run(command, capture_output=True, text=True, check=True)
 
     assert result.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_group_shows_when_its_nodes_come_and_what_else_ec2_may_start(
+    tmp_path: Path, report: Reporter, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("COLUMNS", "1000")
+    start = datetime(2026, 12, 5, 11, 30, tzinfo=UTC)
+    block = Capacity.block("cr-0123456789abcdef0", start=start)
+    late = NodegroupSpec(
+        name="late", instance_type="p5.48xlarge", capacity=block, max_size=4, desired_size=2
+    )
+    mixed = NodegroupSpec(
+        name="mixed",
+        instance_type="g5.xlarge",
+        alternative_instance_types=["g5.2xlarge", "g5.4xlarge"],
+        max_size=2,
+    )
+
+    rows = [" ".join(line.split()) for line in text_of(report, tmp_path, late, mixed).splitlines()]
+
+    assert any(
+        row.startswith("late p5.48xlarge 0-4, 2 from 2026-12-05T11:30:00 UTC") for row in rows
+    )
+    assert any(row.startswith("mixed g5.xlarge or 2 more 0-2, starts with 0") for row in rows)

@@ -29,11 +29,13 @@ class Group:
 
     name: str
     instance_type: str
+    other_types: int
     capacity: str
     ami_type: str
     smallest: int
     desired: int | None
     largest: int
+    start: str
     efas: int
     max_pods: int | None
     devices: tuple[Device, ...]
@@ -115,11 +117,13 @@ def _group(content: Any) -> Group:
     return Group(
         name=field(content, "name", str),
         instance_type=field(content, "instance_type", str),
+        other_types=len(texts(content, "instance_types")) - 1,
         capacity=_capacity(field(content, "capacity", dict)),
         ami_type=field(content, "ami_type", str),
         smallest=field(sizes, "min", int),
         desired=_number_or_none(sizes, "desired"),
         largest=field(sizes, "max", int),
+        start=_start(content["scheduled_size"]),
         efas=sum(field(each, "InterfaceType", str) in _EFA for each in interfaces),
         max_pods=_number_or_none(content, "max_pods"),
         devices=tuple(map(_device, field(content, "devices", list))),
@@ -127,6 +131,14 @@ def _group(content: Any) -> Group:
         extended_resources=numbers(content, "extended_resources"),
         device_classes=texts(content, "device_classes"),
     )
+
+
+def _start(content: Any) -> str:
+    """When nodes come and how many; empty where they come at deployment."""
+    if content is None:
+        return ""
+    sizes = field(content, "sizes", dict)
+    return f"{field(sizes, 'desired', int)} from {field(content, 'at', str)} UTC"
 
 
 def _number_or_none(content: dict[str, Any], key: str) -> int | None:

@@ -71,9 +71,11 @@ def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
 
 def _group_row(group: Group) -> list[str]:
     desired = "autoscaled" if group.desired is None else f"starts with {group.desired}"
+    desired = group.start or desired
+    more = f" or {group.other_types} more" if group.other_types else ""
     return [
         group.name,
-        group.instance_type,
+        group.instance_type + more,
         f"{group.smallest}-{group.largest}, {desired}",
         group.capacity,
         group.ami_type,
