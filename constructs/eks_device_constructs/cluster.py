@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Unpack
+from typing import Unpack
 
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
@@ -31,7 +31,7 @@ from .inputs import id_faults, node_subnets, version_faults, vpc_faults
 from .node_role import node_role
 from .nodegroup import AcceleratedNodegroup
 from .plan_file import write_at_synth
-from .pool import AcceleratedNodegroupPool
+from .pool import AcceleratedNodegroupPool, PoolOptions
 from .system_nodegroup import SystemNodegroup
 
 
@@ -168,18 +168,21 @@ class AcceleratedCluster(Construct):
     def add_nodegroup_pool(
         self,
         id: str,  # noqa: A002  (the CDK's own name for it)
-        **shared: Any,
+        *,
+        subnet: ec2.ISubnet | None = None,
+        **shared: Unpack[PoolOptions],
     ) -> AcceleratedNodegroupPool:
         """Add a pool: a node group for each of several reservations, otherwise alike.
 
         Args:
             id: Names the pool, and begins the names of its groups.
-            shared: The arguments of `add_nodegroup`, `capacity` aside.
+            subnet: The subnet of groups whose reservation names none.
+            shared: The other arguments of `add_nodegroup`, `capacity` aside.
 
         Raises:
             EksDevicesError: The faults of the pool; those of a group come when it is added.
         """
-        return AcceleratedNodegroupPool(self, id, cluster=self, **shared)
+        return AcceleratedNodegroupPool(self, id, cluster=self, subnet=subnet, **shared)
 
     def add_system_nodegroup(
         self,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from eks_devices import (
@@ -14,6 +15,7 @@ from eks_devices import (
     DeviceRequest,
     EksDevicesError,
     MatchAttribute,
+    NodegroupOptions,
     ResourceClaimTemplate,
 )
 from eks_devices.capacity import capacity_faults
@@ -22,10 +24,34 @@ from eks_devices.findings import Finding, fault, raise_faults
 from eks_devices.typecheck import path_step, wrong_type
 
 from .claims import ClaimSender
+from .drivers import DeviceDrivers, ExternalDrivers
+from .hosts import AnyCluster
 from .nodegroup import AcceleratedNodegroup
+from .references import ClusterReference
 from .tree import is_in_tree
 
+if TYPE_CHECKING:
+    from .cluster import AcceleratedCluster
+
 _LONGEST_LABEL = 63
+
+
+class Sizes(TypedDict, total=False):
+    """What may differ between the groups of a pool, beside reservation and subnet."""
+
+    min_size: int
+    max_size: int
+    desired_size: int | None
+    autoscaled: bool
+
+
+class PoolOptions(NodegroupOptions, total=False):
+    """What the groups of a pool have in common."""
+
+    drivers: DeviceDrivers | ExternalDrivers | None
+    kubernetes_version: str | None
+    security_group: ec2.ISecurityGroup | None
+    node_role: iam.IRole | None
 
 
 class AcceleratedNodegroupPool(Construct):
@@ -40,22 +66,28 @@ class AcceleratedNodegroupPool(Construct):
         self,
         scope: Construct,
         id: str,  # noqa: A002  (the CDK's own name for it)
-        **shared: Any,
+        *,
+        cluster: AcceleratedCluster | AnyCluster | ClusterReference,
+        subnet: ec2.ISubnet | None = None,
+        **shared: Unpack[PoolOptions],
     ) -> None:
         """Hold what the groups have in common; nothing is made before the first one is added.
 
         Args:
             scope: Where the construct stands.
             id: Names the pool, and begins the name of each group.
-            shared: The arguments of `AcceleratedNodegroup`, `capacity` aside; `subnet` may be
-                named here or with each reservation.
+            cluster: The cluster that the nodes join.
+            subnet: The subnet of groups whose reservation names none.
+            shared: The other arguments of `AcceleratedNodegroup`, `capacity` aside.
 
         Raises:
             EksDevicesError: `capacity` is among them, or the id is no value of a label.
         """
         raise_faults(_pool_faults(scope, id, shared))
         super().__init__(scope, id)
-        self._shared = shared
+        self._cluster = cluster
+        self._subnet = subnet
+        self._shared: dict[str, Any] = {**shared}
         self._groups: dict[str, AcceleratedNodegroup] = {}
         self._sender: ClaimSender | None = None
 
@@ -65,21 +97,29 @@ class AcceleratedNodegroupPool(Construct):
         return tuple(group for group in self._groups.values() if is_in_tree(group))
 
     def add(
-        self, capacity: Capacity, *, subnet: ec2.ISubnet | None = None, **own: Any
+        self, capacity: Capacity, *, subnet: ec2.ISubnet | None = None, **own: Unpack[Sizes]
     ) -> AcceleratedNodegroup:
         """Add a group for a reservation.
 
         Args:
             capacity: A reservation or Capacity Block; its key, or else its id, names the group.
             subnet: A subnet of the reservation's Availability Zone; the pool's unless named.
-            own: Sizes that differ from the pool's: `min_size`, `max_size`, `desired_size`.
+            own: Sizes that differ from the pool's.
 
         Raises:
             EksDevicesError: Every fault of the group.
         """
         name = f"{self.node.id}-{_key(self, capacity, own)}"
-        shared = self._shared | own | ({} if subnet is None else {"subnet": subnet})
-        group = AcceleratedNodegroup(self, name, capacity=capacity, pool=self.node.id, **shared)
+        options: dict[str, Any] = self._shared | own
+        group = AcceleratedNodegroup(
+            self,
+            name,
+            cluster=self._cluster,
+            subnet=self._subnet if subnet is None else subnet,
+            capacity=capacity,
+            pool=self.node.id,
+            **options,
+        )
         self._groups[name] = group
         return group
 
@@ -124,7 +164,7 @@ class AcceleratedNodegroupPool(Construct):
         self._sender.send(claim, groups[0].plan, create_namespace=create_namespace)
 
 
-def _pool_faults(scope: Construct, id: str, shared: dict[str, Any]) -> list[Finding]:  # noqa: A002
+def _pool_faults(scope: Construct, id: str, shared: Mapping[str, Any]) -> list[Finding]:  # noqa: A002
     faults = []
     if "capacity" in shared:
         faults.append(
@@ -154,20 +194,21 @@ def _pool_faults(scope: Construct, id: str, shared: dict[str, Any]) -> list[Find
     return faults
 
 
-def _key(pool: Construct, capacity: object, own: dict[str, Any]) -> str:
+def _key(pool: Construct, capacity: object, own: Mapping[str, Any]) -> str:
     path = f"nodegroups.{pool.node.id}.capacity"
     reserved = isinstance(capacity, Capacity) and capacity.is_reserved
     faults = [] if reserved else [_unreserved(path, capacity)]
     if isinstance(capacity, Capacity):
         faults += capacity_faults(capacity, path)
-    faults += [_not_own(pool, name, value) for name, value in own.items() if name not in _OWN]
+    faults += [
+        _not_own(pool, name, value)
+        for name, value in own.items()
+        if name not in Sizes.__annotations__
+    ]
     raise_faults(faults)
     assert isinstance(capacity, Capacity)  # noqa: S101  (judged above)
     # An ARN cannot stand in a name: its last part is the name of the resource group.
     return capacity.name.rpartition("/")[2]
-
-
-_OWN = ("min_size", "max_size", "desired_size", "autoscaled")
 
 
 def _not_own(pool: Construct, name: str, value: object) -> Finding:
@@ -176,7 +217,7 @@ def _not_own(pool: Construct, name: str, value: object) -> Finding:
         f"nodegroups.{pool.node.id}.{path_step(name)}",
         "groups of a pool differ in their sizes, subnet and reservation, in nothing else",
         got=value,
-        allowed=", ".join((*_OWN, "subnet")),
+        allowed=", ".join((*Sizes.__annotations__, "subnet")),
         fix="pass the option to the pool, or make a node group beside it",
     )
 

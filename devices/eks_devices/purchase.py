@@ -76,6 +76,8 @@ def purchase_findings(spec: NodegroupSpec, instance: AcceleratedInstanceType) ->
         yield from _ultraserver_findings(spec, instance)
     else:
         yield from _quota_findings(spec, instance)
+    if spec.autoscaled or spec.capacity.start is not None:
+        yield _left_out(spec)
     most = read_toml("limits.toml")["quotas"]
     if spec.max_size > most["nodes"]:
         yield warning(
@@ -86,6 +88,17 @@ def purchase_findings(spec: NodegroupSpec, instance: AcceleratedInstanceType) ->
             fix="ask for a higher quota, or make several groups",
             source=most["source"],
         )
+
+
+def _left_out(spec: NodegroupSpec) -> Finding:
+    row = read_toml("limits.toml")["desired_size"]
+    return warning(
+        "DesiredSizeLeftOut",
+        f"{spec.path}.desired_size",
+        row["message"],
+        fix=row["fix"],
+        source=row["source"],
+    )
 
 
 def _block_findings(spec: NodegroupSpec) -> Iterator[Finding]:

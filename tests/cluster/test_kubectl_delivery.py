@@ -14,12 +14,20 @@ import tarfile
 import zipfile
 from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import Any
 
+import aws_cdk
 import pytest
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_lambda as lambda_
+
+import eks_device_constructs as constructs
 
 KIND = "Custom::AWSCDK-EKS-KubernetesResource"
 HANDLER = "package/custom-resource-handlers/dist/aws-eks-v2/kubectl-handler"
 LAYER = "package/lib/layer.zip"
+PROVIDER = "arn:aws:lambda:us-east-2:111122223333:function:kubectl"
 RUN = "import json, sys; from index import handler; handler(json.load(sys.stdin), None)"
 AWS = """#!/bin/sh
 while [ "$1" != --kubeconfig ]; do shift; done
@@ -168,3 +176,71 @@ def test_a_claim_template_that_changed_fails_and_stays_as_it_was(world, deployme
     assert changed != text
     assert "field is immutable" in deployment.call("Update", resources[name], Manifest=changed)
     assert world.api.get(item) == before
+
+
+def apps(folder):
+    """An app that makes a cluster with GPUs, and another one that only refers to the cluster."""
+    owner = aws_cdk.App(outdir=str(folder / "owner"))
+    stack = aws_cdk.Stack(owner, "Owner", env=aws_cdk.Environment(region="us-east-2"))
+    layer = lambda_.LayerVersion.from_layer_version_arn(
+        stack, "Kubectl", "arn:aws:lambda:us-east-2:111122223333:layer:kubectl:1"
+    )
+    cluster = constructs.AcceleratedCluster(
+        stack,
+        "Cluster",
+        vpc=ec2.Vpc(stack, "Vpc"),
+        version=eks.KubernetesVersion.V1_34,
+        delivery=constructs.Delivery.kubectl(kubectl_layer=layer),
+    )
+    first = cluster.add_nodegroup("Owned", instance_type="g6e.12xlarge", max_size=1)
+
+    guest = aws_cdk.App(outdir=str(folder / "guest"))
+    other = aws_cdk.Stack(guest, "Guest", env=aws_cdk.Environment(region="us-east-2"))
+    reference = constructs.ClusterReference(
+        name="cluster",
+        version="1.34",
+        security_group="sg-0123456789abcdef0",
+        kubectl_provider=eks.KubectlProvider.from_kubectl_provider_attributes(
+            other, "Provider", service_token=PROVIDER
+        ),
+    )
+    subnet = ec2.Subnet.from_subnet_id(other, "Subnet", "subnet-0123456789abcdef0")
+    kubectl = constructs.Delivery.kubectl()
+    scoped = constructs.DeviceDrivers(
+        other, "Drivers", cluster=reference, delivery=kubectl, scope_name="team"
+    )
+    options: Any = {"cluster": reference, "subnet": subnet, "max_size": 1}
+    second = constructs.AcceleratedNodegroup(
+        other, "Scoped", drivers=scoped, instance_type="g5.12xlarge", **options
+    )
+    third = constructs.AcceleratedNodegroup(
+        other,
+        "Served",
+        drivers=constructs.ExternalDrivers(delivery=kubectl),
+        instance_type="g6e.12xlarge",
+        **options,
+    )
+    templates = [
+        app.synth().get_stack_by_name(name).template
+        for app, name in ((owner, "Owner"), (guest, "Guest"))
+    ]
+    return templates, [first.plan], [second.plan, third.plan]
+
+
+def test_two_apps_share_a_cluster(world, deployment, tmp_path):
+    (owner, guest), owned, guests = apps(tmp_path)
+    system = world.join_other("system")
+
+    for template in (owner, guest):
+        for name, resource in sent(template):
+            assert deployment.call("Create", resource) == "", name
+    nodes = {name: plan for plan in (*owned, *guests) for name in world.join(plan)}
+    assert world.managers() == world.planned(nodes) | {system: []}
+
+    # The guest goes, and takes nothing of the owner with it.
+    for name, resource in reversed(sent(guest)):
+        if resource.get("DeletionPolicy") != "Retain":
+            assert deployment.call("Delete", resource) == "", name
+    left = {name: plan for name, plan in nodes.items() if plan.name != "Scoped"}
+    gone: dict[str, Any] = {name: [] for name in nodes if name not in left}
+    assert world.managers() == world.planned(left) | gone | {system: []}

@@ -325,6 +325,7 @@ def test_limits_are_numbers():
     assert LIMITS.keys() == {
         "max_pods", "taints", "keys", "labels", "names", "sizes", "disk", "vpc_cni",
         "search", "instance_types", "tags", "quotas", "capacity_blocks", "subnets", "vcpu_quotas",
+        "desired_size",
     }  # fmt: skip
     assert (LIMITS["disk"]["smallest"], LIMITS["disk"]["largest"]) == (20, 16384)
     assert LIMITS["vpc_cni"]["efa_only"] == "1.18.5"

@@ -254,6 +254,20 @@ def test_nodes_come_when_the_reservation_starts():
     assert "CapacityBlockWithNodes" not in [one.code for one in plan.findings]
 
 
+@pytest.mark.parametrize(
+    ("options", "warned"),
+    [
+        ({"autoscaled": True}, True),
+        (P5 | {"capacity": Capacity.block(RESERVATION, start=START), "desired_size": 1}, True),
+        (P5 | {"capacity": BLOCK}, False),
+    ],
+)
+def test_a_desired_size_that_is_left_out_is_warned_of(options: dict[str, Any], warned: bool):
+    found = codes_of(**options)
+
+    assert ("DesiredSizeLeftOut" in found) is warned
+
+
 def test_a_start_and_an_ultraserver_change_no_identity():
     plain = planned(**P6E, capacity=BLOCK)
     named = planned(
