@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from constructs import Construct, IConstruct
 
 from eks_device_charts.manifests.bundles import namespace_bundle
 from eks_devices import EksDevicesError, Finding, NodegroupPlan
+from eks_devices._data import read_toml
 from eks_devices.claims.on_nodegroup import Claim, claim_findings, claim_manifest
 from eks_devices.findings import fault, info, raise_faults
 from eks_devices.typecheck import boolean
@@ -72,7 +74,7 @@ class ClaimSender:
             manifest = claim_manifest(claim, plan)
         except EksDevicesError as error:
             raise EksDevicesError([*error.faults, *faults]) from None
-        raise_faults(faults)
+        raise_faults([*faults, *_size_faults(claim, manifest)])
         return manifest
 
     def _make_namespace(self, name: str, delivery: Delivery) -> None:
@@ -123,6 +125,22 @@ def _repeated(claim: Claim, other: IConstruct) -> Finding:
         allowed="each name once in a namespace of a cluster",
         fix="choose another name: a claim is made for the nodes of one group",
     )
+
+
+def _size_faults(claim: Claim, manifest: dict[str, Any]) -> Iterator[Finding]:
+    """The fault of an object whose text does not fit into the annotation that kubectl writes."""
+    limit = read_toml("limits.toml")["manifest"]
+    size = len(json.dumps(manifest).encode())
+    if size > limit["most_bytes"]:
+        yield fault(
+            "ManifestTooLarge",
+            claim.path,
+            limit["message"],
+            got=f"{size} bytes",
+            allowed=f"at most {limit['most_bytes']} bytes",
+            fix="shorten the selectors",
+            source=limit["source"],
+        )
 
 
 def _not_made(claim: Claim) -> Finding:

@@ -46,6 +46,7 @@ def group_findings(
     yield from _instance_findings(spec, instance)
     yield from _pod_findings(spec, instance)
     yield from _subnet_faults(spec, instance)
+    yield from _zone_findings(spec, instance)
     yield from _efa_only_findings(spec, instance)
     yield from purchase_findings(spec, instance)
     yield from placement_findings(spec, instance)
@@ -96,6 +97,20 @@ def _subnet_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> It
         yield _subnet_required(spec, "a reservation is for one Availability Zone")
     elif placement_group(spec, instance):
         yield _subnet_required(spec, "a cluster placement group is in one Availability Zone")
+
+
+def _zone_findings(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
+    """Types for training are offered in few zones, and EKS makes a group in all or none."""
+    several = type(spec.subnet_count) is int and spec.subnet_count > 1
+    if several and (instance.multi_node_training or instance.device_type is DeviceType.NEURON):
+        yield info(
+            "SeveralZones",
+            f"{spec.path}.subnet",
+            f"the subnets of the group may be in zones where EC2 does not offer {instance.name}: "
+            "the group then fails as a whole",
+            fix="look at DescribeInstanceTypeOfferings, and pass one subnet where it is offered",
+            source="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instance-discovery.html",
+        )
 
 
 def _efa_only_findings(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:

@@ -12,13 +12,16 @@ from .findings import EksDevicesError, Finding, fault, raise_faults
 from .typecheck import is_token, member, wrong_type
 from .vocabulary import DeviceType, Mechanism
 
+_TAG = re.compile(r"v?([0-9]+)\.([0-9]+)\.([0-9]+)(?:-eksbuild\.[0-9]+)?", re.ASCII)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriverRelease:
     """One release of a DRA driver or device plugin.
 
     `image` is empty for EKS-owned images, which have `repository` instead: their registry depends
-    on the Region. `verified` tells whether somebody pulled the image.
+    on the Region. `oldest` is the first release that serves every type, empty where each does;
+    `verified` tells whether somebody pulled the image.
     """
 
     device_type: DeviceType
@@ -28,6 +31,9 @@ class DriverRelease:
     tag: str
     kubernetes_min: str
     avoid: tuple[str, ...]
+    avoid_why: str
+    oldest: str
+    oldest_why: str
     verified: bool
     source: str
 
@@ -55,6 +61,12 @@ class DriverRelease:
         return tuple(_releases().values())
 
 
+def release_number(tag: str) -> tuple[int, ...]:
+    """The version that a tag names, "v0.5.21-eksbuild.3" too; empty where it names none."""
+    found = _TAG.fullmatch(tag)
+    return tuple(map(int, found.groups())) if found else ()
+
+
 def _missing(device_type: object, mechanism: object) -> Finding:
     known = ", ".join(f"{device} by {how}" for device, how in _releases())
     return fault(
@@ -79,6 +91,9 @@ def _releases() -> dict[tuple[DeviceType, Mechanism], DriverRelease]:
             tag=row["tag"],
             kubernetes_min=row["kubernetes_min"],
             avoid=tuple(row["avoid"]),
+            avoid_why=row.get("avoid_why", ""),
+            oldest=row.get("oldest", ""),
+            oldest_why=row.get("oldest_why", ""),
             verified=row["verified"],
             source=row["source"],
         )

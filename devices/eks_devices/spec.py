@@ -72,7 +72,8 @@ class NodegroupSpec:
         operating_system: AL2023 unless named.
         min_size: The fewest nodes; 0 unless named.
         desired_size: Nodes at creation; `min_size` unless named.
-        autoscaled: An autoscaler sets the size, from 0 on; DesiredSize is left out.
+        autoscaled: An autoscaler sets the size, from 0 on; DesiredSize is left out. EKS refuses
+            a `min_size` above the nodes that run: let the autoscaler add nodes first.
         efa: EFA interfaces of a node: a number, True for every one, False for none. Left out, on
             for types made for multi-node training and off for others.
         high_ip_bandwidth: Adds the interfaces that EC2 documents for more IP bandwidth.

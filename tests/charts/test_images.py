@@ -188,3 +188,27 @@ def test_an_override_that_is_no_pinned_image_is_named(override, code):
 )
 def test_an_override_with_a_release_is_taken(override):
     assert image(EFA, DRA, overrides={(EFA, DRA): override}) == override
+
+
+@pytest.mark.parametrize(
+    ("key", "image", "told"),
+    [
+        ((DeviceType.EFA, Mechanism.DEVICE_PLUGIN), "a.io/efa:v0.5.9", True),
+        ((DeviceType.EFA, Mechanism.DEVICE_PLUGIN), "a.io/efa:v0.5.10", False),
+        ((DeviceType.EFA, Mechanism.DEVICE_PLUGIN), "a.io/efa:v0.5.22-eksbuild.9", False),
+        ((DeviceType.EFA, Mechanism.DEVICE_PLUGIN), "a.io/efa:0.4.1-eksbuild.2", True),
+        ((DeviceType.GPU, Mechanism.DEVICE_PLUGIN), "a.io/nvidia:v0.19.1", True),
+        ((DeviceType.GPU, Mechanism.DEVICE_PLUGIN), "a.io/nvidia:v0.19.3", False),
+        ((DeviceType.GPU, Mechanism.DEVICE_PLUGIN), "a.io/nvidia:ours-7", False),
+        ((DeviceType.EFA, Mechanism.DEVICE_PLUGIN), f"a.io/efa@sha256:{'0' * 64}", False),
+    ],
+)
+def test_a_release_that_is_known_to_fail_is_refused_as_an_override(key, image, told):
+    try:
+        ImageSource(overrides={key: image})
+    except EksDevicesError as error:
+        found = [one.code for one in error.faults]
+    else:
+        found = []
+
+    assert found == (["ImageToAvoid"] if told else [])

@@ -422,3 +422,19 @@ def test_a_file_for_a_gitops_tool_is_no_namespace_of_kubectl(make_served):
         if '"kind":"Namespace"' in one["Properties"]["Manifest"]
     ]
     assert len(made) == 1
+
+
+def test_a_claim_that_kubectl_cannot_apply_is_refused(make_served, faults_of):
+    group = make_served().add_trn2()
+    # As long as a selector may be, as often as a claim may ask.
+    condition = f"device.driver == 'neuron.aws.com' || '{'x' * 9900}' == ''"
+    requests = [
+        DeviceRequest.neuron(1, name=f"r{number}").where(condition).where(condition)
+        for number in range(15)
+    ]
+
+    found = faults_of(
+        group.add_resource_claim_template, "long", namespace="train", requests=requests
+    )
+
+    assert ("ManifestTooLarge", "claims.train/long") in found

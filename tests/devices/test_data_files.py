@@ -295,6 +295,8 @@ def test_a_release(name: str):
         "image": str,
         "repository": str,
         "avoid_why": str,
+        "oldest": str,
+        "oldest_why": str,
         "newer": str,
         "note": str,
     }
@@ -308,6 +310,7 @@ def test_a_release(name: str):
     assert re.fullmatch(r"v?[0-9]+\.[0-9]+\.[0-9]+(\.[0-9]+|-eksbuild\.[0-9]+)?", row["tag"])
     assert row["tag"] not in row["avoid"]
     assert (row["avoid"] == []) == ("avoid_why" not in row)
+    assert ("oldest" in row) == ("oldest_why" in row)
     assert ":" not in row.get("image", row.get("repository"))
     # Nobody pulled an image so far.
     assert row["verified"] is False
@@ -325,7 +328,7 @@ def test_limits_are_numbers():
     assert LIMITS.keys() == {
         "max_pods", "taints", "keys", "labels", "names", "sizes", "disk", "vpc_cni",
         "search", "instance_types", "tags", "quotas", "capacity_blocks", "subnets", "vcpu_quotas",
-        "desired_size",
+        "desired_size", "manifest",
     }  # fmt: skip
     assert (LIMITS["disk"]["smallest"], LIMITS["disk"]["largest"]) == (20, 16384)
     assert LIMITS["vpc_cni"]["efa_only"] == "1.18.5"

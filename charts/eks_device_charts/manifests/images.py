@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from eks_devices import DeviceType, DriverRelease, EksDevicesError, Mechanism, eks_registry
 from eks_devices._frozen import frozen_dict
 from eks_devices.findings import Finding, fault, raise_faults
+from eks_devices.releases import release_number
 from eks_devices.typecheck import is_token, path_step, wrong_type
 
 ImageKey = tuple[DeviceType, Mechanism]
@@ -102,7 +103,9 @@ def _faults(images: ImageSource) -> Iterator[Finding]:
     if isinstance(images.overrides, Mapping):
         for key, image in images.overrides.items():
             yield from _key_faults(key)
-            yield from _image_faults(image, f"images.overrides[{path_step(_text(key))}]")
+            at = f"images.overrides[{path_step(_text(key))}]"
+            wrong = [*_image_faults(image, at)]
+            yield from wrong or _release_faults(key, image, at)
 
 
 _FIXES = {
@@ -157,6 +160,25 @@ def _image_faults(value: object, path: str) -> Iterator[Finding]:
         return
     fix = "write the image with the tag of a release"
     yield fault(code, path, message, got=value, allowed=_IMAGE_FORM, fix=fix)
+
+
+def _release_faults(key: ImageKey, image: str, path: str) -> Iterator[Finding]:
+    """The fault of a release that is known not to work, where the tag names one."""
+    release = next(
+        (one for one in DriverRelease.all() if (one.device_type, one.mechanism) == key), None
+    )
+    tag = image.partition("@")[0].rpartition(":")[2]
+    number = release_number(tag)
+    if release is None or not number:
+        return
+    if number in map(release_number, release.avoid):
+        why, allowed = release.avoid_why, f"another release than {', '.join(release.avoid)}"
+    elif release.oldest and number < release_number(release.oldest):
+        why, allowed = release.oldest_why, f"{release.oldest} or later"
+    else:
+        return
+    fix = f"use {release.tag}, or leave the override out"
+    yield fault("ImageToAvoid", path, why, got=image, allowed=allowed, fix=fix)
 
 
 def _region_needed(device_type: DeviceType) -> Finding:

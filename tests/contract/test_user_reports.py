@@ -1,0 +1,171 @@
+"""Every reported fault has a test whose name says the right behaviour, or a reason for none."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Entry = dict[str, Any]
+# Sections A to E and J of the list: interfaces, security groups, capacity, images, managers, CDK.
+ROWS = [*range(1, 68), *range(109, 124)]
+LINK = re.compile(r"https://github\.com/[\w.-]+/[\w.-]+/(issues|pull)/[0-9]+")
+TEST = re.compile(r"(tests/(?:\w+/)+test_\w+\.py)::(test_\w+)")
+KEYS = {"row", "link", "right", "tests", "not_applicable", "left_open"}
+FEWEST_WORDS = 3
+
+
+@pytest.fixture(scope="module")
+def reports() -> list[Entry]:
+    file = Path(__file__).with_name("user_reports.toml")
+    return list(tomllib.loads(file.read_text(encoding="utf-8"))["report"])
+
+
+def faults(reports: list[Entry], root: Path) -> list[str]:
+    """What is wrong with the table, a line for each."""
+    counted = Counter(one.get("row") for one in reports)
+    found = [f"row {row}: {counted[row]} times" for row in ROWS if counted[row] != 1]
+    found += [f"row {row}: not in the list" for row in counted if row not in ROWS]
+    links = Counter(one.get("link") for one in reports)
+    for one in reports:
+        texts = [*entry_faults(one, root)]
+        texts += ["link twice"] if links[one.get("link")] > 1 else []
+        found += [f"row {one.get('row')}: {text}" for text in texts]
+    return found
+
+
+def entry_faults(one: Entry, root: Path) -> Iterator[str]:
+    if unknown := one.keys() - KEYS:
+        yield f"unknown {', '.join(sorted(unknown))}"
+    if not LINK.fullmatch(str(one.get("link"))):
+        yield "no link to a public thread"
+    for name in ("right", *({"not_applicable", "left_open"} & one.keys())):
+        if len(str(one.get(name, "")).split()) < FEWEST_WORDS:
+            yield f"no {name}"
+    if ("tests" in one) == ("not_applicable" in one):
+        yield "neither tests nor a reason, or both"
+    elif "tests" in one:
+        named = one["tests"]
+        yield from () if named and len({*named}) == len(named) else ["no tests, or one twice"]
+        for test in named:
+            yield from named_faults(test, root)
+
+
+def named_faults(test: str, root: Path) -> Iterator[str]:
+    match = TEST.fullmatch(test)
+    if match is None:
+        yield f"{test} is no test of a file"
+    elif not (root / match[1]).is_file():
+        yield f"no file {match[1]}"
+    elif match[2] not in functions_of(root / match[1]):
+        yield f"no test {match[2]} in {match[1]}"
+    elif len(match[2].removeprefix("test_").split("_")) < FEWEST_WORDS:
+        yield f"the name {match[2]} says no behaviour"
+
+
+@cache
+def functions_of(file: Path) -> frozenset[str]:
+    """The tests of a file: functions that no other function or class holds."""
+    body = ast.parse(file.read_text(encoding="utf-8")).body
+    functions = [one.name for one in body if isinstance(one, ast.FunctionDef)]
+    return frozenset(name for name in functions if name.startswith("test_"))
+
+
+def test_every_report_has_tests_that_name_the_right_behaviour_or_a_reason(
+    reports: list[Entry], root: Path
+):
+    assert faults(reports, root) == []
+    assert [one["row"] for one in reports] == ROWS
+
+
+Change = Callable[[list[Entry]], object]
+FILE = "tests/contract/test_user_reports.py"
+# What is changed of a table without faults, and the only fault that must be found.
+PLANTED: dict[str, tuple[Change, str]] = {
+    "a row is missing": (lambda table: table.pop(0), "row 1: 0 times"),
+    "a row is of another list": (
+        lambda table: table.append(table[0] | {"row": 68, "link": f"{table[0]['link']}0"}),
+        "row 68: not in the list",
+    ),
+    "a row stands twice": (
+        lambda table: table.append(table[0] | {"link": f"{table[0]['link']}0"}),
+        "row 1: 2 times",
+    ),
+    "no link": (lambda table: table[1].pop("link"), "row 2: no link to a public thread"),
+    "a link to something else": (
+        lambda table: table[1].update(link="https://github.com/eksctl-io/eksctl"),
+        "row 2: no link to a public thread",
+    ),
+    "no behaviour": (lambda table: table[1].pop("right"), "row 2: no right"),
+    "an empty reason": (
+        lambda table: (table[1].pop("tests"), table[1].update(not_applicable=" ")),
+        "row 2: no not_applicable",
+    ),
+    "an empty remark": (lambda table: table[1].update(left_open=""), "row 2: no left_open"),
+    "neither tests nor a reason": (
+        lambda table: table[1].pop("tests"),
+        "row 2: neither tests nor a reason, or both",
+    ),
+    "tests and a reason": (
+        lambda table: table[1].update(not_applicable="it belongs to later work"),
+        "row 2: neither tests nor a reason, or both",
+    ),
+    "no tests": (lambda table: table[1].update(tests=[]), "row 2: no tests, or one twice"),
+    "a test twice": (
+        lambda table: table[1].update(tests=table[1]["tests"][:1] * 2),
+        "row 2: no tests, or one twice",
+    ),
+    "another key": (lambda table: table[1].update(test=[]), "row 2: unknown test"),
+    "a file that is not there": (
+        lambda table: table[1].update(tests=["tests/devices/test_gone.py::test_it_is_so"]),
+        "row 2: no file tests/devices/test_gone.py",
+    ),
+    "a test that is not there": (
+        lambda table: table[1].update(tests=[f"{FILE}::test_it_is_not_so"]),
+        f"row 2: no test test_it_is_not_so in {FILE}",
+    ),
+    "a function that is no test": (
+        lambda table: table[1].update(tests=[f"{FILE}::entry_faults"]),
+        f"row 2: {FILE}::entry_faults is no test of a file",
+    ),
+    "a name without a behaviour": (
+        lambda table: table[1].update(tests=["tests/devices/test_support.py::test_an_answer"]),
+        "row 2: the name test_an_answer says no behaviour",
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "fault"), PLANTED.values(), ids=PLANTED)
+def test_a_planted_fault_of_the_table_is_noticed(
+    reports: list[Entry], root: Path, change: Change, fault: str
+):
+    table = copy.deepcopy(reports)
+
+    change(table)
+
+    assert faults(table, root) == [fault]
+
+
+def test_two_rows_never_share_a_thread(reports: list[Entry], root: Path):
+    table = copy.deepcopy(reports)
+    table[1]["link"] = table[0]["link"]
+
+    assert faults(table, root) == ["row 1: link twice", "row 2: link twice"]
+
+
+def test_a_report_that_does_not_concern_the_library_needs_a_reason_alone(
+    reports: list[Entry], root: Path
+):
+    table = copy.deepcopy(reports)
+    del table[0]["tests"]
+    table[0]["not_applicable"] = "it belongs to later work"
+
+    assert faults(table, root) == []
