@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from eks_devices.system_nodes import SystemNodegroupOptions
+
 from .cluster import AcceleratedCluster
 from .cluster_options import ClusterOptions
 from .delivery import Delivery
 from .drivers import DeviceDrivers, ExternalDrivers
 from .nodegroup import AcceleratedNodegroup
-from .pool import AcceleratedNodegroupPool
+from .pool import AcceleratedNodegroupPool, NodegroupSizes, PoolOptions
 from .references import AuthenticationMode, ClusterReference
 from .system_nodegroup import SystemNodegroup
 
@@ -21,5 +23,8 @@ __all__ = [
     "Delivery",
     "DeviceDrivers",
     "ExternalDrivers",
+    "NodegroupSizes",
+    "PoolOptions",
     "SystemNodegroup",
+    "SystemNodegroupOptions",
 ]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IConstruct
 
 from eks_devices.addons import Addon, AddonIdentity, Addons, chosen_addons
+
+from .tree import address_of, stack_of
 
 
 class ManagedAddons(Construct):
@@ -40,6 +44,7 @@ class ManagedAddons(Construct):
             egress: Whether nodes reach AWS APIs without endpoints of their own.
         """
         super().__init__(scope, "Addons")
+        _addons[cluster] = self
         self._cluster_name = cluster.cluster_name
         self._chosen = chosen_addons(addons)
         # What the user named is drawn at once: the cluster may have nodes that are not ours.
@@ -48,20 +53,33 @@ class ManagedAddons(Construct):
         self.uses_pod_identity = egress and _has_identity_and_agent(self._chosen)
         for addon in self._chosen:
             if addon not in self._waiting:
-                self._draw(addon)
+                self._draw(addon, self)
 
     @property
     def before_nodes(self) -> list[IConstruct]:
-        """What every node group waits for."""
-        return [self.drawn[one.name] for one in self._chosen if one.before_nodes]
+        """What every node group waits for, without what one of these waits for itself."""
+        first = [one for one in self._chosen if one.before_nodes]
+        # The add-on with a role of its own waits for the one that serves roles.
+        waits = self.uses_pod_identity and any(one.identity for one in first)
+        return [self.drawn[one.name] for one in first if not (waits and one.serves_identity)]
 
-    def take_nodes(self, nodes: IConstruct) -> None:
-        """Draw the add-ons that waited for nodes; those that need some come after these."""
+    def take_nodes(self, scope: Construct, nodes: IConstruct) -> None:
+        """Draw the add-ons that waited for nodes; those that need some come after these.
+
+        Nodes of another stack need the cluster, so that nothing of its stack can wait for them:
+        what comes with them is drawn in their stack.
+
+        Args:
+            scope: Where the nodes stand.
+            nodes: What makes them.
+        """
+        place = self if _is_near(self, scope) else scope
         while self._waiting:
-            self._draw(self._waiting.pop())
+            self._draw(self._waiting.pop(), place)
         for addon in self._chosen:
-            if addon.needs_nodes:
-                self.drawn[addon.name].node.add_dependency(nodes)
+            drawn = self.drawn[addon.name]
+            if addon.needs_nodes and _is_near(drawn, scope):
+                drawn.node.add_dependency(nodes)
 
     def order_with(self, node_role: IConstruct) -> None:
         """Let the VPC CNI never run without permissions, not even while they move.
@@ -75,10 +93,10 @@ class ManagedAddons(Construct):
                 first, then = (drawn, node_role) if self.uses_pod_identity else (node_role, drawn)
                 then.node.add_dependency(first)
 
-    def _draw(self, addon: Addon) -> None:
+    def _draw(self, addon: Addon, scope: Construct) -> None:
         identity = addon.identity if self.uses_pod_identity else None
         drawn = eks.CfnAddon(
-            self,
+            scope,
             addon.name,
             cluster_name=self._cluster_name,
             addon_name=addon.name,
@@ -86,23 +104,40 @@ class ManagedAddons(Construct):
             configuration_values=addon.configuration,
             # EKS installs copies of its own with each cluster; the managed ones take them over.
             resolve_conflicts="OVERWRITE",
-            pod_identity_associations=[self._association(identity)] if identity else None,
+            pod_identity_associations=[self._association(addon.name, identity)]
+            if identity
+            else None,
         )
         self.drawn[addon.name] = drawn
         if identity is not None:
             agents = [self.drawn[one.name] for one in self._chosen if one.serves_identity]
             drawn.node.add_dependency(*agents)
 
-    def _association(self, identity: AddonIdentity) -> eks.CfnAddon.PodIdentityAssociationProperty:
+    def _association(
+        self, name: str, identity: AddonIdentity
+    ) -> eks.CfnAddon.PodIdentityAssociationProperty:
         role = iam.Role(
             self,
-            "VpcCniRole",
+            f"{name.title().replace('-', '')}Role",
             assumed_by=iam.SessionTagsPrincipal(iam.ServicePrincipal("pods.eks.amazonaws.com")),
             managed_policies=[iam.ManagedPolicy.from_aws_managed_policy_name(identity.policy)],
         )
         return eks.CfnAddon.PodIdentityAssociationProperty(
             role_arn=role.role_arn, service_account=identity.service_account
         )
+
+
+_addons: WeakKeyDictionary[eks.Cluster, ManagedAddons] = WeakKeyDictionary()
+
+
+def addons_of(cluster: eks.Cluster) -> ManagedAddons:
+    """The add-ons of the cluster of an `AcceleratedCluster`."""
+    return _addons[cluster]
+
+
+def _is_near(one: IConstruct, other: IConstruct) -> bool:
+    """Whether two constructs are in one stack."""
+    return address_of(stack_of(one)) == address_of(stack_of(other))
 
 
 def _has_identity_and_agent(chosen: tuple[Addon, ...]) -> bool:

@@ -11,17 +11,14 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from eks_devices import Finding
-from eks_devices.cluster_rules import (
-    PRINCIPAL_FORM,
-    principal_faults,
-    repeated_principal,
-    unknown_token,
-)
-from eks_devices.typecheck import wrong_type
+from eks_devices.cluster_rules import PRINCIPAL_FORM, principal_faults
+from eks_devices.findings import fault
+from eks_devices.typecheck import members, wrong_type
 
-from .shapes import is_role, members
+from .shapes import is_role
 from .stable_names import identity, short_hash
 
+_ENTRIES = "https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html"
 _FORM = f"{PRINCIPAL_FORM}, a token, or an iam.IRole"
 
 
@@ -42,9 +39,9 @@ def administrator_faults(scope: Construct, administrators: object) -> Iterator[F
         wrong = [] if Token.is_unresolved(arn) else list(principal_faults(arn, path))
         known = _identity(scope, arn)
         if known is None:
-            wrong = [unknown_token(arn, path)]
+            wrong = [_unknown_token(arn, path)]
         elif known in seen:
-            wrong = [repeated_principal(arn, path)]
+            wrong = [_repeated(arn, path)]
         seen.append(known)
         yield from wrong
 
@@ -71,3 +68,26 @@ def _arn(administrator: object) -> str | None:
     if isinstance(administrator, str):
         return str.__str__(administrator)
     return str(administrator.role_arn) if is_role(administrator) else None
+
+
+def _repeated(arn: str, path: str) -> Finding:
+    return fault(
+        "RepeatedAdministrator",
+        path,
+        "a principal has one access entry, and this one stands in the list already",
+        got=arn,
+        allowed="each principal once",
+        fix="leave one of the two out",
+        source=_ENTRIES,
+    )
+
+
+def _unknown_token(arn: str, path: str) -> Finding:
+    return fault(
+        "UnknownToken",
+        path,
+        "no construct of this app stands behind the token",
+        got=arn,
+        allowed=f"{PRINCIPAL_FORM}, or a token of this app",
+        fix="pass the attribute of the construct itself",
+    )

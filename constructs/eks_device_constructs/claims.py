@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from constructs import Construct, IConstruct
 
 from eks_device_charts.manifests.bundles import namespace_bundle
 from eks_devices import EksDevicesError, Finding, NodegroupPlan
-from eks_devices._data import read_toml
 from eks_devices.claims.on_nodegroup import Claim, claim_findings, claim_manifest
 from eks_devices.findings import fault, info, raise_faults
 from eks_devices.typecheck import boolean
 
 from .annotations import annotate
 from .delivery import Carrier, Delivery
-from .hosts import NodegroupHost, Sent
-from .tree import is_in_tree
+from .hosts import NodegroupHost
+from .sent import ClaimKey, Sent
+from .tree import address_of, stack_of
 
 _DEFAULT_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 
@@ -50,11 +49,11 @@ class ClaimSender:
         delivery, carrier = self._require_carrier(claim)
         if create_namespace:
             self._make_namespace(claim.namespace, delivery)
-        made = self._host.sent(namespace_bundle(claim.namespace).name, delivery.way)
+        made = self._namespace(claim.namespace, delivery)
         # No name of a namespace holds a dot, so no two claims share this one.
         name = f"{manifest['kind']}-{claim.namespace}.{claim.name}"
         sent = carrier.send(name, [manifest], after=[*self._needed, *(made or [])])
-        self._host.claims[_identity(claim)] = Sent(by=self._group, manifests=sent)
+        self._host.sent.note_claim(_key(claim), Sent(by=self._group, manifests=sent))
         if made is None and claim.namespace not in _DEFAULT_NAMESPACES:
             annotate(self._group, [_not_made(claim)])
         annotate(self._group, claim_findings(claim, manifest, plan))
@@ -63,8 +62,8 @@ class ClaimSender:
         self, claim: Claim, plan: NodegroupPlan, create_namespace: object
     ) -> dict[str, Any]:
         """The manifest of a claim, or every fault of it on the group and in the cluster."""
-        other = self._host.claims.get(_identity(claim))
-        repeated = [_repeated(claim, other.by)] if other and is_in_tree(other.by) else []
+        other = self._host.sent.claim(_key(claim))
+        repeated = [_repeated(claim, other.by)] if other else []
         faults = [
             *repeated,
             *self._delivery_faults(claim),
@@ -74,20 +73,34 @@ class ClaimSender:
             manifest = claim_manifest(claim, plan)
         except EksDevicesError as error:
             raise EksDevicesError([*error.faults, *faults]) from None
-        raise_faults([*faults, *_size_faults(claim, manifest)])
+        raise_faults(faults)
         return manifest
 
     def _make_namespace(self, name: str, delivery: Delivery) -> None:
-        """Make a namespace beside the cluster, whose groups may all use it and may go again."""
-        bundle, host = namespace_bundle(name), self._host
-        if name in _DEFAULT_NAMESPACES or host.sent(bundle.name, delivery.way) is not None:
+        """Make a namespace for all groups that may wait for it; any of them may go again.
+
+        It stands beside the cluster, or in this group's stack where the cluster does not apply it
+        itself: what applies it may wait for the cluster.
+        """
+        bundle, host, way = namespace_bundle(name), self._host, self._way(delivery)
+        if name in _DEFAULT_NAMESPACES or host.sent.bundle(bundle.name, way) is not None:
             return
-        carrier = delivery.carrier(host.home, host)
-        made = carrier.send(bundle.name, bundle.objects, retain=True)
-        host.note_sent(bundle.name, delivery.way, host.home, made)
-        for (_, space, _), claim in host.claims.items():
-            for earlier in claim.manifests if space == name else ():
+        home = host.home if way == delivery.way else host.home_beside(self._group)
+        made = delivery.carrier(home, host).send(bundle.name, bundle.objects, retain=True)
+        host.sent.note_bundle(bundle.name, way, Sent(by=home, manifests=made))
+        for earlier in host.sent.claims_in(name):
+            if way == delivery.way or _stack(earlier) == _stack(self._group):
                 earlier.node.add_dependency(*made)
+
+    def _namespace(self, name: str, delivery: Delivery) -> list[IConstruct] | None:
+        """What makes a namespace, as far as this group may wait for it."""
+        return self._host.sent.bundle(namespace_bundle(name).name, self._way(delivery))
+
+    def _way(self, delivery: Delivery) -> str:
+        """What tells apart the namespaces that claims cannot wait for alike."""
+        if delivery.waits_for(self._host) is None or delivery.uses_handler_of(self._host):
+            return delivery.way
+        return f"{delivery.way} {_stack(self._group)}"
 
     def _require_carrier(self, claim: Claim) -> tuple[Delivery, Carrier]:
         if self._delivery is None:
@@ -112,7 +125,11 @@ class ClaimSender:
         ]
 
 
-def _identity(claim: Claim) -> tuple[str, str, str]:
+def _stack(construct: IConstruct) -> str:
+    return address_of(stack_of(construct))
+
+
+def _key(claim: Claim) -> ClaimKey:
     return type(claim).__name__, claim.namespace, claim.name
 
 
@@ -125,22 +142,6 @@ def _repeated(claim: Claim, other: IConstruct) -> Finding:
         allowed="each name once in a namespace of a cluster",
         fix="choose another name: a claim is made for the nodes of one group",
     )
-
-
-def _size_faults(claim: Claim, manifest: dict[str, Any]) -> Iterator[Finding]:
-    """The fault of an object whose text does not fit into the annotation that kubectl writes."""
-    limit = read_toml("limits.toml")["manifest"]
-    size = len(json.dumps(manifest).encode())
-    if size > limit["most_bytes"]:
-        yield fault(
-            "ManifestTooLarge",
-            claim.path,
-            limit["message"],
-            got=f"{size} bytes",
-            allowed=f"at most {limit['most_bytes']} bytes",
-            fix="shorten the selectors",
-            source=limit["source"],
-        )
 
 
 def _not_made(claim: Claim) -> Finding:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Unpack
 
@@ -12,26 +13,27 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from eks_device_charts.manifests import ImageSource
-from eks_device_charts.manifests.bundles import driver_faults
-from eks_devices import ClusterPlan, Finding, NodegroupOptions
-from eks_devices.cluster_planner import Keep, frozen_keep, keep_faults, kept_drivers
-from eks_devices.findings import fault, raise_faults
-from eks_devices.kubernetes import minors
+from eks_devices import ClusterPlan, NodegroupOptions
+from eks_devices.cluster_planner import Keep, frozen_keep
+from eks_devices.findings import raise_faults
 from eks_devices.system_nodes import SystemNodegroupOptions
 
 from .addons import ManagedAddons
 from .administrators import grant_administrators
 from .annotations import annotate
+from .at_synth import finish_at_synth
+from .cluster_inputs import argument_faults, first_installation_faults, name_faults
 from .cluster_options import ClusterOptions, cluster_option_faults, logging_types
 from .delivery import Delivery
-from .driver_inputs import option_faults
-from .drivers import DeviceDrivers, ExternalDrivers, regional
-from .host_registry import register_host
-from .inputs import id_faults, node_subnets, version_faults, vpc_faults
+from .drivers import DeviceDrivers, ExternalDrivers
+from .host_registry import note_host, note_names
+from .hosts import NodegroupHost
+from .inputs import id_faults, scope_faults
+from .known_cluster import ClusterFacts, KnownCluster
 from .node_role import node_role
 from .nodegroup import AcceleratedNodegroup
-from .plan_file import write_at_synth
 from .pool import AcceleratedNodegroupPool, PoolOptions
+from .subnets import node_subnets
 from .system_nodegroup import SystemNodegroup
 
 
@@ -43,7 +45,7 @@ class AcceleratedCluster(Construct):
 
     Attributes:
         cluster: The EKS cluster, for what this construct has no option for.
-        node_role: The role of every node of the groups.
+        node_role: The role of nodes whose group names none.
     """
 
     cluster: eks.Cluster
@@ -78,15 +80,16 @@ class AcceleratedCluster(Construct):
 
         Source: https://docs.aws.amazon.com/eks/latest/userguide/device-management.html
         """
+        raise_faults(scope_faults(scope, "cluster"))
         keep = frozen_keep(keep)
-        faults = [*_faults(vpc, version, delivery, images, keep)]
+        faults = [*argument_faults(vpc, version, delivery, images, keep)]
         faults += cluster_option_faults(scope, vpc, options)
+        faults += name_faults(scope, options.get("cluster_name"))
         faults += id_faults(scope, id, "cluster")
-        raise_faults(faults or _installation_faults(scope, version, delivery, images, keep))
+        raise_faults(faults or first_installation_faults(scope, version, delivery, images, keep))
         super().__init__(scope, id)
         self._draw(vpc, version, delivery, options)
         annotate(self, self.plan.findings)
-        write_at_synth(self, self._host)
         if delivery is not None:
             DeviceDrivers(
                 self, "Drivers", cluster=self, delivery=delivery, images=images, keep=keep
@@ -111,19 +114,31 @@ class AcceleratedCluster(Construct):
         if own_role is None:
             self._addons.order_with(self.node_role)
         grant_administrators(self.cluster, options.get("administrators", ()))
-        self._host = register_host(
-            self,
-            vpc,
-            version.version,
-            delivery,
-            service_cidr=options.get("service_ipv4_cidr"),
+        self._host = self._joined(version, options)
+
+    def _joined(self, version: eks.KubernetesVersion, options: ClusterOptions) -> NodegroupHost:
+        """What stands for the cluster, which groups then find."""
+        service_ipv4_cidr = options.get("service_ipv4_cidr")
+        facts = replace(ClusterFacts.of_cluster(self.cluster), service_ipv4_cidr=service_ipv4_cidr)
+        host = NodegroupHost(
+            KnownCluster(facts, version.version, self.cluster, is_foreign=False),
+            facts=facts,
+            place=self.cluster,
+            home=lambda: self.cluster,
+            cluster=self.cluster,
+            node_role=self.node_role,
+            before_nodes=self._addons.before_nodes,
         )
-        self._host.before_nodes = list(self._addons.before_nodes)
+        note_host(self, host)
+        note_host(self.cluster, host)
+        note_names(host, [facts.name, options.get("cluster_name")])
+        finish_at_synth(self, host)
+        return host
 
     @property
     def plan(self) -> ClusterPlan:
         """The plan of the groups added so far."""
-        return self._host.plan
+        return self._host.fleet.plan
 
     @property
     def addons(self) -> Mapping[str, eks.CfnAddon]:
@@ -189,6 +204,7 @@ class AcceleratedCluster(Construct):
         id: str = "System",  # noqa: A002  (the CDK's own name for it)
         *,
         subnets: Sequence[ec2.ISubnet] | None = None,
+        node_role: iam.IRole | None = None,
         **options: Unpack[SystemNodegroupOptions],
     ) -> SystemNodegroup:
         """Add ordinary nodes for CoreDNS, controllers and other Pods without accelerators.
@@ -198,51 +214,15 @@ class AcceleratedCluster(Construct):
         Args:
             id: Names the group.
             subnets: Where the nodes go; every subnet for nodes of the cluster unless named.
+            node_role: The role of the nodes; the cluster's unless named.
             options: The options of `SystemNodegroupOptions`; see `SystemNodegroupPlan`.
 
         Raises:
             EksDevicesError: Every fault of the values at once.
         """
-        group = SystemNodegroup(self, id, cluster=self, subnets=subnets, **options)
-        self._addons.take_nodes(group.nodegroup)
-        return group
-
-
-def _faults(
-    vpc: object, version: object, delivery: object, images: object, keep: object
-) -> Iterator[Finding]:
-    """Every fault of a cluster's arguments; those of a shared directory come later."""
-    wrong_version = list(version_faults(version))
-    yield from [*wrong_version, *vpc_faults(vpc)]
-    if delivery is not None:
-        yield from option_faults(delivery, images)
-    elif images is not None or keep is not None:
-        yield fault(
-            "DeliveryNeeded",
-            "delivery",
-            "images and keep say what to install, and nothing installs it",
-            got=None,
-            allowed="a Delivery",
-            fix="pass delivery=Delivery.kubectl(...) or .gitops(...)",
+        return SystemNodegroup(
+            self, id, cluster=self, subnets=subnets, node_role=node_role, **options
         )
-    if isinstance(version, eks.KubernetesVersion) and not wrong_version:
-        yield from keep_faults(keep, minors()[version.version])
-
-
-def _installation_faults(
-    scope: Construct,
-    version: eks.KubernetesVersion,
-    delivery: Delivery | None,
-    images: ImageSource | None,
-    keep: Keep | None,
-) -> Iterator[Finding]:
-    """The faults that the cluster's installation would have, before the cluster is made."""
-    if delivery is not None:
-        yield from delivery.new_cluster_faults(scope)
-        yield from delivery.version_faults(version.version)
-        source = regional(images, scope)
-        for driver in kept_drivers(keep or {}):
-            yield from driver_faults(driver, source)
 
 
 def _cluster(

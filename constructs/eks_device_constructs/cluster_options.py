@@ -16,10 +16,11 @@ from eks_devices import Finding
 from eks_devices.addons import Addons, addon_faults
 from eks_devices.cluster_rules import cluster_name_faults, service_cidr_faults
 from eks_devices.findings import fault
-from eks_devices.typecheck import path_step, wrong_type
+from eks_devices.typecheck import members, unknown_option, wrong_type
 
 from .administrators import administrator_faults
-from .shapes import has, is_role, members
+from .inputs import role_faults
+from .shapes import attribute, is_key
 
 
 class ClusterOptions(TypedDict, total=False):
@@ -40,9 +41,10 @@ class ClusterOptions(TypedDict, total=False):
         administrators: IAM roles and users, by ARN or as constructs, that get an access entry as
             administrators of the cluster, beside the principal that deploys it, which has one and
             must not be named. Their order does not matter.
-        node_role: The role of every node, without changes. It needs AmazonEKSWorkerNodePolicy and
-            AmazonEC2ContainerRegistryPullOnly, and AmazonEKS_CNI_Policy where the VPC CNI has no
-            role of its own. A new one that has just those unless named.
+        node_role: The role of nodes whose group names none, taken as it is. It needs
+            AmazonEKSWorkerNodePolicy and AmazonEC2ContainerRegistryPullOnly, and
+            AmazonEKS_CNI_Policy where the VPC CNI has no role of its own. A new one that has just
+            those unless named.
         addons: Managed add-ons by name, or by name with a version to pin. Left out, vpc-cni,
             kube-proxy, eks-pod-identity-agent, eks-node-monitoring-agent, and coredns with the
             first system node group, each in the version that is EKS's default for the minor;
@@ -69,9 +71,10 @@ def cluster_option_faults(
     scope: Construct, vpc: object, options: Mapping[str, Any]
 ) -> Iterator[Finding]:
     """Every fault of the options of a new cluster."""
+    known = ClusterOptions.__annotations__
     for option in options:
-        if option not in ClusterOptions.__annotations__:
-            yield _unknown_option(option)
+        if option not in known:
+            yield unknown_option(option, known, "", of="a cluster")
     name, services = options.get("cluster_name"), options.get("service_ipv4_cidr")
     yield from () if name is None else cluster_name_faults(name, "cluster_name")
     yield from _endpoint_faults(options.get("endpoint_access"))
@@ -80,7 +83,7 @@ def cluster_option_faults(
     if services is not None:
         yield from service_cidr_faults(services, "service_ipv4_cidr", _known_ranges(vpc))
     yield from administrator_faults(scope, options.get("administrators", ()))
-    yield from _role_faults(options.get("node_role"))
+    yield from role_faults(options.get("node_role"), "node_role")
     yield from addon_faults(options.get("addons"))
 
 
@@ -88,21 +91,6 @@ def logging_types(options: ClusterOptions) -> list[eks.ClusterLoggingTypes] | No
     """The logs in the order of EKS, whatever the user's; None for none."""
     chosen = options.get("logging", ())
     return [one for one in eks.ClusterLoggingTypes if one in chosen] or None
-
-
-def _unknown_option(option: object) -> Finding:
-    import difflib  # noqa: PLC0415  (only when something is wrong)
-
-    known = list(ClusterOptions.__annotations__)
-    near = difflib.get_close_matches(path_step(option), known, n=2)
-    return fault(
-        "UnknownOption",
-        path_step(option),
-        "a cluster has no such option",
-        got=option,
-        allowed=", ".join(known),
-        fix=f"did you mean {' or '.join(near)}?" if near else "leave the option out",
-    )
 
 
 def _endpoint_faults(access: object) -> Iterator[Finding]:
@@ -134,20 +122,14 @@ def _logging_faults(logging: object) -> Iterator[Finding]:
 
 
 def _key_faults(key: object) -> Iterator[Finding]:
-    if key is not None and not has(key, "key_ref"):
+    if key is not None and not is_key(key):
         fix = "pass a kms.Key, or kms.Key.from_key_arn(...)"
         yield wrong_type("secrets_encryption_key", key, "a kms.IKey, or None", fix)
-
-
-def _role_faults(role: object) -> Iterator[Finding]:
-    if role is not None and not is_role(role):
-        fix = "pass an iam.Role, or iam.Role.from_role_arn(...)"
-        yield wrong_type("node_role", role, "an iam.IRole, or None", fix)
 
 
 def _known_ranges(vpc: object) -> list[str]:
     """The address range of a network, as far as it is known before the deployment."""
     resource = vpc.node.default_child if isinstance(vpc, ec2.Vpc) else vpc
     name = "cidr_block" if isinstance(resource, ec2.CfnVPC) else "vpc_cidr_block"
-    cidr = getattr(resource, name) if has(resource, name) else None
+    cidr = attribute(resource, name)
     return [cidr] if isinstance(cidr, str) and not Token.is_unresolved(cidr) else []

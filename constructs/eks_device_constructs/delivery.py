@@ -97,6 +97,16 @@ class Delivery(ABC):
         """Whether objects are applied at deployment."""
         return self.kubectl_provider_options is not None
 
+    def waits_for(self, host: NodegroupHost) -> IConstruct | None:
+        """What objects wait for before they are applied; None where nothing applies them."""
+        del host
+        return None
+
+    def uses_handler_of(self, host: NodegroupHost) -> bool:
+        """Whether the kubectl handler that this app made with a cluster applies objects to it."""
+        del host
+        return False
+
     def new_cluster_faults(self, scope: Construct) -> Iterator[Finding]:
         """What keeps objects from reaching a cluster that is to be made."""
         del scope
@@ -148,8 +158,16 @@ class _KubectlDelivery(Delivery):
 
     def faults(self, host: NodegroupHost) -> Iterator[Finding]:
         yield from layer_version_faults(self._layer, host.kubernetes_version)
-        if not host.has_kubectl and self._provider is None:
+        if host.kubectl_provider is None and self._provider is None:
             yield no_provider(is_foreign=host.is_foreign)
+
+    def waits_for(self, host: NodegroupHost) -> IConstruct | None:
+        provider = self._provider or host.kubectl_provider
+        is_made = host.cluster is None and isinstance(provider, eks.KubectlProvider)
+        return provider if is_made else host.place
+
+    def uses_handler_of(self, host: NodegroupHost) -> bool:
+        return host.cluster is not None and self._provider is None
 
     def carrier(self, scope: Construct, host: NodegroupHost) -> Carrier:
         return _Kubectl(scope, host.kubectl_cluster(self._provider))
@@ -173,10 +191,10 @@ class _GitopsDelivery(Delivery):
         yield from directory_faults(scope, self._directory)
 
     def faults(self, host: NodegroupHost) -> Iterator[Finding]:
-        yield from directory_faults(host.home, self._directory)
+        yield from directory_faults(host.plan_home, self._directory)
 
     def carrier(self, scope: Construct, host: NodegroupHost) -> Carrier:
-        return gitops_sender(scope, host.home, self._directory)
+        return gitops_sender(scope, host.plan_home, self._directory)
 
 
 class _Kubectl:

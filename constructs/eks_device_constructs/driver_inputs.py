@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from eks_device_charts.manifests import ImageSource
 from eks_devices import Finding
@@ -41,8 +41,9 @@ def installation_faults(
 
 
 def _default_faults(host: NodegroupHost) -> Iterator[Finding]:
-    other = host.drivers.node.path if host.drivers else "that of another app"
-    if host.drivers is not None or host.has_default_elsewhere:
+    fleet = host.fleet
+    other = fleet.drivers.node.path if fleet.drivers else "that of another app"
+    if fleet.drivers is not None or fleet.has_default_elsewhere:
         yield fault(
             "SecondDefaultInstallation",
             "drivers",
@@ -52,7 +53,7 @@ def _default_faults(host: NodegroupHost) -> Iterator[Finding]:
             fix="use the first one, or pass scope_name=...",
         )
         return
-    waiting = [group.node.id for group in host.groups if group.awaits_drivers]
+    waiting = [one.plan.name for one in fleet.groups if one.serving.awaits_drivers(one.plan)]
     if waiting:
         yield fault(
             "GroupsBeforeDrivers",
@@ -67,7 +68,7 @@ def _default_faults(host: NodegroupHost) -> Iterator[Finding]:
 def _scope_faults(host: NodegroupHost, keep: object, scope_name: object) -> Iterator[Finding]:
     path = "drivers.scope_name"
     yield from scope_faults(scope_name, path)
-    other = host.scoped.get(scope_name) if isinstance(scope_name, str) else None
+    other = host.fleet.scoped.get(scope_name) if isinstance(scope_name, str) else None
     if other is not None and is_in_tree(other):
         yield fault(
             "RepeatedScope",
@@ -77,7 +78,7 @@ def _scope_faults(host: NodegroupHost, keep: object, scope_name: object) -> Iter
             allowed="each name once in a cluster",
             fix="choose another name",
         )
-    if keep:
+    if isinstance(keep, Mapping) and len(keep):
         yield fault(
             "KeepInScope",
             "keep",

@@ -19,14 +19,15 @@ from eks_device_charts.manifests.bundles import (
 from eks_devices import DeviceType, DriverPlan, EksDevicesError, Finding, NodegroupPlan
 from eks_devices.cluster_planner import Keep, drivers_of, frozen_keep, kept_drivers
 from eks_devices.findings import fault, raise_faults
-from eks_devices.typecheck import member, wrong_type
+from eks_devices.typecheck import member, members, wrong_type
 
 from .delivery import Delivery
 from .driver_inputs import installation_faults
 from .hosts import AnyCluster, NodegroupHost
-from .inputs import place_faults
+from .inputs import place_faults, scope_faults
 from .joining import find_host
 from .references import ClusterReference
+from .sent import Sent
 from .tree import top_stack
 
 if TYPE_CHECKING:
@@ -100,15 +101,14 @@ class DeviceDrivers(Construct):
         Raises:
             EksDevicesError: Every fault of the values, and of what the cluster has already.
         """
-        host = find_host(cluster, scope, kubernetes_version, "drivers")
-        if isinstance(host, list):
-            raise EksDevicesError(host)
+        host = _host(cluster, scope, kubernetes_version)
         images, keep = regional(images, scope), frozen_keep(keep)
         faults = list(installation_faults(host, delivery, images, keep, scope_name))
-        faults += place_faults(scope, id, host.home)
+        faults += place_faults(scope, id, host.place)
         kept = kept_drivers(keep or {}) if not faults else ()
         raise_faults(faults or [one for driver in kept for one in driver_faults(driver, images)])
         super().__init__(scope, id)
+        host.join()
         self._host = host
         self._images = images
         self.scope_address = top_stack(self).stack_name if host.is_foreign else ""
@@ -120,9 +120,9 @@ class DeviceDrivers(Construct):
 
     def _join(self, keep: Keep, kept: Sequence[DriverPlan]) -> None:
         if self.scope_name is not None:
-            self._host.scoped[self.scope_name] = self
+            self._host.fleet.scoped[self.scope_name] = self
             return
-        self._host.set_default(self, keep)
+        self._host.fleet.set_default(self, keep)
         marker = installation_marker(self.node.path)
         self._marker = self._carrier.send(marker.name, marker.objects, overwrite=False)
         for driver in kept:
@@ -130,7 +130,7 @@ class DeviceDrivers(Construct):
 
     def serving_faults(self, host: NodegroupHost, plan: NodegroupPlan) -> list[Finding]:
         """What keeps this installation from serving a group of a cluster."""
-        if host is not self._host:
+        if host.known is not self._host.known:
             fix = "pass a DeviceDrivers of the group's own cluster"
             path = f"nodegroups.{plan.name}.drivers"
             return [wrong_type(path, self.node.path, "an installation of the same cluster", fix)]
@@ -139,9 +139,9 @@ class DeviceDrivers(Construct):
 
     def _default_faults(self, plan: NodegroupPlan) -> Iterator[Finding]:
         host = self._host
-        if host.is_foreign or self.scope_name is None or host.drivers is not None:
+        if host.is_foreign or self.scope_name is None or host.fleet.drivers is not None:
             return
-        if not host.has_default_elsewhere:
+        if not host.fleet.has_default_elsewhere:
             yield fault(
                 "ScopeWithoutDefault",
                 f"nodegroups.{plan.name}.drivers",
@@ -154,9 +154,10 @@ class DeviceDrivers(Construct):
 
     def stack_faults(self, scope: Construct, plan: NodegroupPlan) -> Iterator[Finding]:
         """The fault of a group whose stack would wait for one that waits for it."""
-        mine, cluster = top_stack(self).node.path, top_stack(self._host.home).node.path
-        waits = self.delivery.uses_kubectl and drivers_of(plan)
-        if waits and mine != cluster and top_stack(scope).node.path == cluster:
+        theirs, needed = top_stack(scope).node.path, self.delivery.waits_for(self._host)
+        if needed is None or not drivers_of(plan):
+            return
+        if top_stack(self).node.path != theirs == top_stack(needed).node.path:
             yield fault(
                 "DriversInAnotherStack",
                 f"nodegroups.{plan.name}.drivers",
@@ -178,28 +179,38 @@ class DeviceDrivers(Construct):
         return sent
 
     def _send(self, bundle: Bundle) -> list[IConstruct]:
-        host, way = self._host, self.delivery.way
-        sent = host.sent(bundle.name, way)
+        known, way = self._host.sent, self.delivery.way
+        sent = known.bundle(bundle.name, way)
         if sent is None:
             # What is not here is in the default installation of another app.
-            needed = [one for name in bundle.needs for one in host.sent(name, way) or []]
+            needed = [one for name in bundle.needs for one in known.bundle(name, way) or []]
             after = [*self._marker, *needed]
             sent = self._carrier.send(
                 bundle.name, bundle.objects, after=after, retain=bundle.retain
             )
-            host.note_sent(bundle.name, way, self, sent)
+            known.note_bundle(bundle.name, way, Sent(by=self, manifests=sent))
         return sent
+
+
+def _host(cluster: object, scope: Construct, version: object) -> NodegroupHost:
+    """What stands for the cluster of an installation, or why nothing does."""
+    raise_faults(scope_faults(scope, "drivers"))
+    host = find_host(cluster, scope, version, "drivers")
+    if isinstance(host, list):
+        raise EksDevicesError(host)
+    return host
 
 
 def _external_faults(delivery: object, foreign: object) -> Iterator[Finding]:
     if delivery is not None and not isinstance(delivery, Delivery):
         fix = "use Delivery.kubectl(...) or Delivery.gitops(...)"
         yield wrong_type("drivers.delivery", delivery, "a Delivery, or None", fix)
-    if isinstance(foreign, str) or not isinstance(foreign, Collection):
+    given = members(foreign)
+    if given is None:
         fix = "write {DeviceType.GPU} for instance"
         yield wrong_type("drivers.foreign", foreign, "a set of DeviceType", fix)
         return
-    for device_type in foreign:
+    for device_type in given:
         yield from member(device_type, DeviceType, "drivers.foreign")
 
 

@@ -2,52 +2,106 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from aws_cdk import aws_ec2 as ec2
+from aws_cdk import Reference, Token, Tokenization
+from constructs import IConstruct
 
 from .hosts import NodegroupHost
+from .known_cluster import KnownCluster
+from .tree import Remembered, address_of, environment_of, stack_of, stage_of
 
-if TYPE_CHECKING:
-    from .cluster import AcceleratedCluster
-    from .delivery import Delivery
+
+class ClusterKey(NamedTuple):
+    """What tells a cluster from all others of a stage.
+
+    Two clusters of one name exist in two Regions or accounts. Where only the deployment knows
+    these, stacks are taken to be in the same ones. A token is what it stands for: its text is a
+    running counter.
+    """
+
+    environment: tuple[str, ...]
+    name: str
+
 
 _hosts: WeakKeyDictionary[object, NodegroupHost] = WeakKeyDictionary()
 
 
-def register_host(
-    cluster: AcceleratedCluster,
-    vpc: ec2.IVpc,
-    version: str,
-    delivery: Delivery | None,
-    *,
-    service_cidr: str | None = None,
-) -> NodegroupHost:
-    """Make the host of a cluster, which node groups then find."""
-    host = NodegroupHost(
-        cluster=cluster.cluster,
-        home=cluster.cluster,
-        vpc=vpc,
-        kubernetes_version=version,
-        cluster_security_group_id=cluster.cluster.cluster_security_group_id,
-        node_role=cluster.node_role,
-        service_cidr=service_cidr,
-        has_kubectl=delivery is not None and delivery.kubectl_provider_options is not None,
-    )
-    note_host(cluster, host)
-    note_host(cluster.cluster, host)
-    return host
-
-
 def note_host(cluster: object, host: NodegroupHost) -> None:
-    """Remember the host of a cluster."""
+    """Remember the host of a cluster that this app makes."""
     _hosts[cluster] = host
 
 
 def host_of(cluster: object) -> NodegroupHost | None:
-    """The host of a cluster, None for what was no cluster of a group so far."""
+    """The host of a cluster, None for what is none of this app or had no group so far."""
     try:
         return _hosts.get(cluster)
     except TypeError:  # nothing that has no weak reference is a cluster
         return None
+
+
+def note_names(host: NodegroupHost, names: Iterable[str | None]) -> None:
+    """Let references to a cluster that this app makes find it by its name."""
+    host.known.host = host
+    for key in _keys(host.place, names):
+        _by_key(_stage(host.place)).setdefault(key, host.known)
+
+
+def known_by_names(where: IConstruct, names: Iterable[str | None]) -> KnownCluster | None:
+    """What references said of a cluster that this app makes, before it was made or had groups."""
+    found = (known_as(where, key) for key in _keys(where, names))
+    return next((one for one in found if one is not None), None)
+
+
+def _keys(where: IConstruct, names: Iterable[str | None]) -> Iterator[ClusterKey]:
+    for name in names:
+        key = None if name is None else cluster_key(where, name)
+        if key is not None:
+            yield key
+
+
+def known_as(where: IConstruct, key: ClusterKey) -> KnownCluster | None:
+    """What is known of a cluster in the stage of a construct, None for nothing."""
+    return _by_key(_stage(where)).get(key)
+
+
+def note_known(where: IConstruct, key: ClusterKey, known: KnownCluster) -> None:
+    """Remember what is known of a cluster that this app refers to."""
+    _by_key(_stage(where))[key] = known
+
+
+def cluster_key(where: IConstruct, name: str) -> ClusterKey | None:
+    """The key of a cluster; None for a name that stands for nothing."""
+    stack = stack_of(where)
+    try:
+        owners = [*_owners(name)]
+        # The attribute of a construct is resolved where the construct is.
+        known: Any = (owners or [stack])[0].resolve(name)
+    except Exception:  # noqa: BLE001  (the CDK does not know the token, and says so in several ways)
+        return None
+    if known is None:
+        return None
+    addresses = [address_of(one) for one in owners]
+    text = json.dumps([*addresses, known], sort_keys=True, default=repr)
+    return ClusterKey(() if owners else environment_of(stack), text)
+
+
+def _owners(name: str) -> Iterator[Any]:
+    """The stacks of the constructs that a token is of."""
+    if Token.is_unresolved(name):
+        for one in Tokenization.reverse_string(name).tokens:
+            if isinstance(one, Reference):
+                yield stack_of(one.target)
+
+
+def _stage(where: IConstruct) -> IConstruct:
+    return stage_of(where)[0] or stack_of(where)
+
+
+@Remembered
+def _by_key(stage: IConstruct) -> dict[ClusterKey, KnownCluster]:
+    del stage
+    return {}

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import cast
 
-from aws_cdk import Token
-from aws_cdk import aws_ec2 as ec2
+from aws_cdk import Stack
 from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct, IConstruct
 
@@ -15,7 +13,9 @@ from eks_devices.findings import fault
 from eks_devices.kubernetes import KubernetesMinor, dra_faults, find_minor
 from eks_devices.typecheck import wrong_type
 
-from .tree import child_of, stage_of
+from .shapes import is_role, is_security_group, is_subnet, is_vpc
+from .subnets import KnownSubnet, node_subnets
+from .tree import child_of, environment_of, stack_of, stage_of
 
 
 def version_faults(version: object) -> Iterator[Finding]:
@@ -30,9 +30,9 @@ def version_faults(version: object) -> Iterator[Finding]:
 
 def vpc_faults(vpc: object) -> Iterator[Finding]:
     """Faults of a cluster's network."""
-    if not hasattr(vpc, "private_subnets"):
+    if not is_vpc(vpc):
         yield wrong_type("vpc", vpc, "an ec2.IVpc", "pass the network of the cluster")
-    elif not node_subnets(cast(ec2.IVpc, vpc)):
+    elif not node_subnets(vpc):
         yield fault(
             "NoSubnets",
             "vpc",
@@ -44,29 +44,6 @@ def vpc_faults(vpc: object) -> Iterator[Finding]:
         )
 
 
-def node_subnets(vpc: ec2.IVpc) -> list[ec2.ISubnet]:
-    """Where nodes go: private subnets, or isolated ones where there are no others."""
-    return list(vpc.private_subnets or vpc.isolated_subnets)
-
-
-def subnet_cidr(subnet: ec2.ISubnet) -> str:
-    """The address range of a subnet, empty where only the deployment knows it."""
-    try:
-        cidr = subnet.ipv4_cidr_block
-    except Exception:  # noqa: BLE001  (the CDK raises where an imported subnet was given none)
-        return ""
-    return "" if Token.is_unresolved(cidr) else str(cidr)
-
-
-def is_public(vpc: ec2.IVpc | None, subnet: ec2.ISubnet) -> bool:
-    """Whether a subnet is one of the public ones of a network."""
-    public = [] if vpc is None else vpc.public_subnets
-    return any(
-        one is subnet or one.node.path == subnet.node.path or one.subnet_id == subnet.subnet_id
-        for one in public
-    )
-
-
 def subnet_faults(subnet: object, path: str) -> Iterator[Finding]:
     """The fault of a subnet that is none."""
     if subnet is not None and not is_subnet(subnet):
@@ -74,27 +51,44 @@ def subnet_faults(subnet: object, path: str) -> Iterator[Finding]:
         yield wrong_type(path, subnet, "one ec2.ISubnet, or None", fix)
 
 
-def is_subnet(subnet: object) -> bool:
-    """Whether a value is a subnet; the class of what the app makes itself says so."""
-    return hasattr(type(subnet), "subnet_id") or (
-        hasattr(subnet, "subnet_id") and hasattr(subnet, "node")
-    )
+def security_group_faults(group: object, path: str) -> Iterator[Finding]:
+    """The fault of what is no security group."""
+    if group is not None and not is_security_group(group):
+        fix = "pass one group, ec2.SecurityGroup(...) or .from_security_group_id(...)"
+        yield wrong_type(path, group, "one ec2.ISecurityGroup, or None", fix)
 
 
-def public_subnet_faults(subnets: Iterable[tuple[str, bool]], path: str) -> Iterator[Finding]:
-    """The fault of public subnets, by id, for nodes that get no public address."""
-    for subnet_id, public in subnets:
-        if public:
+def role_faults(role: object, path: str) -> Iterator[Finding]:
+    """The fault of a role of nodes that is none."""
+    if role is not None and not is_role(role):
+        fix = "pass an iam.Role with the policies of EKS nodes, or iam.Role.from_role_arn(...)"
+        yield wrong_type(path, role, "an iam.IRole, or None", fix)
+
+
+def public_subnet_faults(subnets: Iterable[KnownSubnet], path: str) -> Iterator[Finding]:
+    """The fault of public subnets for nodes that get no public address."""
+    for subnet in subnets:
+        if subnet.is_public:
             yield fault(
                 "PublicSubnet",
                 f"{path}.subnet",
                 "instances with several network interfaces get no public address, so nodes in a "
                 "public subnet reach neither the cluster's API nor a registry",
-                got=subnet_id,
+                got=subnet.path,
                 allowed="a private subnet with a NAT gateway, or an isolated one with endpoints",
                 fix="pass one of vpc.private_subnets, in the Availability Zone of the reservation",
                 source="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-instance-addressing.html",
             )
+
+
+def scope_faults(scope: object, path: str) -> list[Finding]:
+    """The fault of a scope that is in no stack, where nothing of this library can stand."""
+    try:
+        stack_of(scope)  # type: ignore[arg-type]  # what is no construct raises
+    except Exception:  # noqa: BLE001  (the CDK says in several ways that it finds no stack)
+        wanted = "a Stack, or a construct in one"
+        return [wrong_type(f"{path}.scope", scope, wanted, "make a Stack, and pass it as scope")]
+    return []
 
 
 def id_faults(scope: Construct, id: str, path: str) -> Iterator[Finding]:  # noqa: A002
@@ -111,7 +105,7 @@ def id_faults(scope: Construct, id: str, path: str) -> Iterator[Finding]:  # noq
 
 
 def stage_faults(scope: Construct, cluster: IConstruct, path: str) -> Iterator[Finding]:
-    """The fault of a group whose stage is not the cluster's: stages are deployed apart."""
+    """The fault of a group that is deployed apart from its cluster, or to another place."""
     (mine, my_path), (theirs, their_path) = stage_of(scope), stage_of(cluster)
     if mine and theirs and my_path != their_path:
         yield fault(
@@ -122,6 +116,33 @@ def stage_faults(scope: Construct, cluster: IConstruct, path: str) -> Iterator[F
             allowed="a cluster in the stage of the group",
             fix="make the group in the stage of its cluster",
         )
+        return
+    yield from _environment_faults(scope, cluster, path)
+
+
+def _environment_faults(scope: Construct, cluster: IConstruct, path: str) -> Iterator[Finding]:
+    """The fault of a group whose account or Region is another than the cluster's."""
+    mine, theirs = (environment_of(stack_of(one)) for one in (scope, cluster))
+    # Of a cluster that is only referred to, and so stands for its stack, no attribute is read.
+    is_referred = isinstance(cluster, Stack)
+    differ = [
+        here != there and not (is_referred and "" in (here, there))
+        for here, there in zip(mine, theirs, strict=True)
+    ]
+    if any(differ):
+        yield fault(
+            "AnotherEnvironment",
+            f"{path}.cluster",
+            "nodes join clusters of their own account and Region",
+            got=f"a cluster in {_place(theirs)}",
+            allowed=f"a cluster in {_place(mine)}, as the group's stack",
+            fix="make the group in a stack with the env of its cluster",
+        )
+
+
+def _place(environment: tuple[str, str]) -> str:
+    kinds = zip(("an account", "a Region"), environment, strict=True)
+    return " and ".join(one or f"{kind} that is not named" for kind, one in kinds)
 
 
 def place_faults(scope: Construct, id: str, cluster: IConstruct) -> Iterator[Finding]:  # noqa: A002

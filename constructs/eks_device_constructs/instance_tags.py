@@ -8,17 +8,9 @@ from typing import Any
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 
-from eks_devices.template_overrides import merged
-
-_KINDS = ("instance", "volume")
-_FIELD = "TagSpecifications"
-
-
-def instance_tags(name: str, tags: Mapping[str, str]) -> dict[str, Any]:
-    """The field of a launch template that tags what an instance brings."""
-    named = {"Name": name, **tags}
-    drawn = [{"Key": key, "Value": value} for key, value in sorted(named.items())]
-    return {_FIELD: [{"ResourceType": kind, "Tags": drawn} for kind in _KINDS]}
+from eks_devices.launch_template import TAG_FIELD, tag_specifications
+from eks_devices.tags import tag_count_faults
+from eks_devices.typecheck import path_step
 
 
 def inherit_tags(
@@ -27,7 +19,7 @@ def inherit_tags(
     name: str,
     tags: Mapping[str, str],
     overrides: Mapping[str, Any],
-) -> None:
+) -> list[str]:
     """Give instances the tags that `Tags.of(...)` gave the group, which are known at synth.
 
     The group itself gets none: CloudFormation refuses to update its tags together with its launch
@@ -39,11 +31,17 @@ def inherit_tags(
         name: The name of its instances.
         tags: The group's own tags, which win over inherited ones.
         overrides: What a user overrides of the template, which wins over both.
+
+    Returns:
+        Why EC2 would start no instance: all tags together are too many.
     """
     inherited = nodegroup.tags.tag_values()
     if not inherited:
-        return
+        # The faults of the plan have counted the others.
+        return []
     nodegroup.add_property_deletion_override("Tags")
-    own = {_FIELD: overrides[_FIELD]} if _FIELD in overrides else {}
-    drawn = merged(instance_tags(name, {**inherited, **tags}), own)[_FIELD]
-    template.add_property_override(f"LaunchTemplateData.{_FIELD}", drawn)
+    drawn = tag_specifications(name, {**inherited, **tags}, overrides)
+    template.add_property_override(f"LaunchTemplateData.{TAG_FIELD}", drawn)
+    path = f"nodegroups.{path_step(name)}.tags"
+    keys = [{tag["Key"] for tag in one["Tags"]} for one in drawn]
+    return [*dict.fromkeys(str(one) for some in keys for one in tag_count_faults(some, path))]

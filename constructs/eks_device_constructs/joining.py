@@ -3,33 +3,44 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, cast
-from weakref import WeakKeyDictionary
+from collections.abc import Callable, Iterator
 
-from aws_cdk import Stack, Stage, Token
+from aws_cdk import Stack, Token
 from aws_cdk import aws_eks_v2 as eks
-from constructs import Construct, IConstruct
+from constructs import Construct
 
 from eks_devices import Finding
 from eks_devices.findings import fault, warning
-from eks_devices.kubernetes import KubernetesMinor, find_minor, support_findings
-from eks_devices.typecheck import wrong_type
+from eks_devices.kubernetes import KubernetesMinor, find_minor, minors, support_findings
+from eks_devices.typecheck import plain_text, wrong_type
 
 from .annotations import annotate
-from .host_registry import host_of, note_host
-from .hosts import AnyCluster, NodegroupHost
-from .plan_file import write_at_synth
+from .at_synth import finish_at_synth
+from .host_registry import (
+    ClusterKey,
+    cluster_key,
+    host_of,
+    known_as,
+    known_by_names,
+    note_host,
+    note_known,
+    note_names,
+)
+from .hosts import NodegroupHost
+from .known_cluster import ClusterFacts, KnownCluster, facts_faults
 from .references import AuthenticationMode, ClusterReference
+from .shapes import is_cluster, is_cluster_of_aws_eks
+from .tree import address_of, once, stack_of, stage_of
 
-# What groups of one stage share of a cluster that the stage only refers to, by its name.
-_by_name: WeakKeyDictionary[Construct, dict[str, NodegroupHost]] = WeakKeyDictionary()
 _WANTED = "an AcceleratedCluster, a cluster of aws_eks_v2, or a ClusterReference"
 
 
 def find_host(
     cluster: object, scope: Construct, version: object, path: str
 ) -> NodegroupHost | list[Finding]:
-    """What stands for a cluster, made for its first node group; or why nothing does.
+    """What stands for a cluster; or why nothing does.
+
+    Nothing is made or remembered before the host is told of a group or installation with `join`.
 
     Args:
         cluster: What a user passed as the cluster.
@@ -38,128 +49,133 @@ def find_host(
         path: Names the group or installation in faults.
     """
     found = host_of(cluster)
-    if found is None and isinstance(cluster, ClusterReference):
-        version = cluster.version if version is None else version
-        found = _shared(scope).get(cluster.name)
-    elif found is None and not _is_cluster(cluster):
-        return [_no_cluster(cluster, f"{path}.cluster")]
     if found is not None:
-        return _agreeing(found, version, path)
-    return _joined(cluster, scope, version, path)
+        return [*_version_faults(found.known, version, path)] or found
+    if isinstance(cluster, ClusterReference):
+        version = cluster.version if version is None else version
+        return _referred(ClusterFacts.of_reference(cluster), stack_of(scope), scope, version, path)
+    if not is_cluster(cluster):
+        return [_no_cluster(cluster, f"{path}.cluster")]
+    if isinstance(cluster, eks.Cluster):  # for Python, an imported cluster is none
+        return _made_here(cluster, version, path)
+    return _referred(ClusterFacts.of_cluster(cluster), stack_of(cluster), scope, version, path)
 
 
-def _is_cluster(cluster: Any) -> bool:
-    """Whether it is a cluster of `aws_eks_v2`; those of `aws_eks` have a role for kubectl."""
-    return hasattr(cluster, "cluster_name") and not hasattr(cluster, "kubectl_role")
+def _version_faults(known: KnownCluster, version: object, path: str) -> Iterator[Finding]:
+    yield from _differing(version, known.kubernetes_version, path)
 
 
-def _agreeing(host: NodegroupHost, version: object, path: str) -> NodegroupHost | list[Finding]:
-    if version is None or version == host.kubernetes_version:
-        return host
-    return [
-        fault(
-            "VersionsDiffer",
-            f"{path}.kubernetes_version",
-            "the cluster is known with another Kubernetes version",
-            got=version,
-            allowed=host.kubernetes_version,
-            fix="name the version of the cluster, everywhere the same",
-        )
-    ]
+def _differing(version: object, known: str, path: str) -> Iterator[Finding]:
+    is_known = isinstance(version, str) and plain_text(version) == known
+    if version is not None and not is_known:
+        yield _versions_differ(version, known, path)
 
 
-def _joined(
-    cluster: Any, scope: Construct, version: object, path: str
-) -> NodegroupHost | list[Finding]:
-    given = _own_version(cluster) if version is None else version
-    minor = (
-        _version_needed(path) if given is None else find_minor(given, f"{path}.kubernetes_version")
-    )
+def _made_here(cluster: eks.Cluster, version: object, path: str) -> NodegroupHost | list[Finding]:
+    """What stands for a cluster of `aws_eks_v2` that this app makes."""
+    resource = cluster.node.default_child
+    made = resource if isinstance(resource, eks.CfnCluster) else None
+    own = _literal(made.version) if made else None
+    minor = _minor(version if own is None else own, path)
+    stack, facts = stack_of(cluster), ClusterFacts.of_cluster(cluster)
+    names = [facts.name, *([made.name] if made else [])]
+    known = known_by_names(cluster, names)
     if isinstance(minor, Finding):
         return [minor]
-    group = _known(cluster, "cluster_security_group_id")
-    if isinstance(cluster, ClusterReference):
-        return _made(_imported(cluster, scope), minor, cluster.security_group_id, cluster)
-    if group is None:
-        return [_no_security_group(path)]
-    # Two imports of one cluster share what it has once.
-    known = _shared(cluster).get(cluster.cluster_name)
+    faults = [*_differing(version, minor.version, path)]
     if known is not None:
-        note_host(cluster, known)
-        return _agreeing(known, minor.version, path)
-    return _made(cluster, minor, group, None)
+        faults += _version_faults(known, minor.version, path)
+    if faults:
+        return faults
+    known = known or KnownCluster(facts, minor.version, stack, is_foreign=True)
 
+    def register(host: NodegroupHost) -> None:
+        note_host(cluster, host)
+        note_names(host, names)
+        if host.known.home is None:
+            _begin(host)
 
-def _made(
-    cluster: AnyCluster, minor: KubernetesMinor, group: str, reference: ClusterReference | None
-) -> NodegroupHost:
-    host = NodegroupHost(
+    return NodegroupHost(
+        known,
+        facts=facts,
+        place=cluster,
+        home=_home(stack, address_of(cluster)[-8:]),
         cluster=cluster,
-        home=_home(cluster),
-        kubernetes_version=minor.version,
-        cluster_security_group_id=group,
-        vpc=_known(cluster, "vpc"),
-        service_cidr=reference.service_cidr if reference else None,
-        has_kubectl=_known(cluster, "kubectl_provider") is not None,
-        is_foreign=True,
+        on_join=register,
     )
-    note_host(cluster, host)
-    _shared(cluster)[reference.name if reference else cluster.cluster_name] = host
-    support = support_findings(minor, "kubernetes_version")
-    annotate(host.home, [*support, *_mode_findings(reference)])
-    write_at_synth(host.home, host)
-    return host
 
 
-def _home(cluster: AnyCluster) -> Construct:
-    """The scope of what groups share: for Python, an imported cluster is no construct."""
-    stack = Stack.of(cluster)
-    id_ = f"EksDevices-{cluster.node.addr[-8:]}"
-    made = stack.node.try_find_child(id_)
-    return Construct(stack, id_) if made is None else cast(Construct, made)
+def _referred(
+    given: ClusterFacts, where: Stack, scope: Construct, version: object, path: str
+) -> NodegroupHost | list[Finding]:
+    """What stands for a cluster that this app only refers to, or refers to by its name."""
+    key = cluster_key(where, given.name)
+    if key is None:
+        return [_unknown_token(given.name, path)]
+    known = known_as(where, key)
+    if known is not None:
+        faults = [*_version_faults(known, version, path), *facts_faults(given, known.facts, path)]
+        if faults or known.host is not None:
+            return faults or known.host  # type: ignore[return-value]  # one of the two
+        given = given.completed(known.facts)
+        found = known.kubernetes_version
+    else:
+        minor = _minor(version, path)
+        faults = [minor] if isinstance(minor, Finding) else []
+        found = "" if isinstance(minor, Finding) else minor.version
+    if given.security_group_id is None:
+        faults.append(_no_security_group(path))
+    if faults:
+        return faults
+    stage, _ = stage_of(where)
+    known = known or KnownCluster(given, found, stage or where, is_foreign=True)
+    digits = hashlib.sha256(key.name.encode()).hexdigest()[:8]
+    return NodegroupHost(
+        known,
+        facts=given,
+        place=where,
+        home=_home(stack_of(scope), digits),
+        on_join=lambda host: _note(host, key, given),
+    )
 
 
-def _shared(scope: IConstruct) -> dict[str, NodegroupHost]:
-    stage = Stage.of(scope)
-    return _by_name.setdefault(cast(Construct, stage or Stack.of(scope)), {})
+def _note(host: NodegroupHost, key: ClusterKey, facts: ClusterFacts) -> None:
+    """Remember what a group that joined said of a cluster that this app refers to."""
+    known, is_first = host.known, host.known.home is None
+    told = None if is_first else known.facts.authentication_mode
+    known.facts = known.facts.completed(facts)
+    if is_first:
+        note_known(host.place, key, known)
+        _begin(host)
+    annotate(host.home, [] if told else _mode_findings(facts))
 
 
-def _own_version(cluster: Any) -> str | None:
-    """The version of a cluster that the app makes itself, where it is written there."""
-    resource = None if isinstance(cluster, ClusterReference) else cluster.node.default_child
-    version = resource.version if isinstance(resource, eks.CfnCluster) else None
+def _home(stack: Construct, digits: str) -> Callable[[], Construct]:
+    """Makes or finds the scope of what groups of a cluster share in a stack."""
+    return lambda: once(stack, f"EksDevices-{digits}", Construct)
+
+
+def _begin(host: NodegroupHost) -> None:
+    """Tell what is to be known of a cluster, and write its plan at synth."""
+    known = host.known
+    known.home = host.home
+    support = support_findings(minors()[known.kubernetes_version], "kubernetes_version")
+    annotate(host.home, [*support, *([_ipv6()] if host.is_ipv6 else [])])
+    finish_at_synth(host.home, host)
+
+
+def _literal(version: str | None) -> str | None:
     return None if version is None or Token.is_unresolved(version) else str(version)
 
 
-def _imported(reference: ClusterReference, scope: Construct) -> eks.ICluster:
-    stack = Stack.of(scope)
-    name = stack.resolve(reference.name)
-    id_ = f"EksDevicesCluster{hashlib.sha256(repr(name).encode()).hexdigest()[:8]}"
-    made = stack.node.try_find_child(id_)
-    if made is not None:
-        return cast(eks.ICluster, made)
-    return eks.Cluster.from_cluster_attributes(
-        stack,
-        id_,
-        cluster_name=reference.name,
-        cluster_security_group_id=reference.security_group_id,
-        vpc=reference.vpc,
-        kubectl_provider=reference.kubectl_provider,
-        cluster_endpoint=reference.endpoint,
-        cluster_certificate_authority_data=reference.certificate_authority,
-    )
+def _minor(version: object, path: str) -> KubernetesMinor | Finding:
+    if version is None:
+        return _version_needed(path)
+    return find_minor(version, f"{path}.kubernetes_version")
 
 
-def _known(cluster: Any, name: str) -> Any:
-    """What an imported cluster was given; None where it raises because it was not."""
-    try:
-        return getattr(cluster, name)
-    except Exception:  # noqa: BLE001  (the CDK raises its own errors of several classes)
-        return None
-
-
-def _mode_findings(reference: ClusterReference | None) -> list[Finding]:
-    if reference is None or reference.authentication_mode is not AuthenticationMode.CONFIG_MAP:
+def _mode_findings(facts: ClusterFacts) -> list[Finding]:
+    if facts.authentication_mode is not AuthenticationMode.CONFIG_MAP:
         return []
     return [
         warning(
@@ -171,6 +187,39 @@ def _mode_findings(reference: ClusterReference | None) -> list[Finding]:
             source="https://docs.aws.amazon.com/eks/latest/userguide/grant-k8s-access.html",
         )
     ]
+
+
+def _versions_differ(version: object, known: str, path: str) -> Finding:
+    return fault(
+        "VersionsDiffer",
+        f"{path}.kubernetes_version",
+        "the cluster is known with another Kubernetes version",
+        got=version,
+        allowed=known,
+        fix="name the version of the cluster, everywhere the same",
+    )
+
+
+def _unknown_token(name: str, path: str) -> Finding:
+    return fault(
+        "UnknownToken",
+        f"{path}.cluster.name",
+        "no construct of this app stands behind the token",
+        got=name,
+        allowed="the name of the cluster, or a token of this app",
+        fix="pass the attribute of the construct itself",
+    )
+
+
+def _ipv6() -> Finding:
+    return warning(
+        "Ipv6Cluster",
+        "cluster.ip_family",
+        "Pods of this cluster have IPv6 addresses: the VPC CNI needs permissions for these, which "
+        "the node role made here does not have, and no addresses of subnets are counted",
+        fix="pass a node_role with them, or give the VPC CNI a role of its own",
+        source="https://docs.aws.amazon.com/eks/latest/userguide/cni-iam-role.html",
+    )
 
 
 def _version_needed(path: str) -> Finding:
@@ -198,7 +247,7 @@ def _no_security_group(path: str) -> Finding:
 
 def _no_cluster(cluster: object, path: str) -> Finding:
     fix = "pass the cluster construct"
-    if hasattr(cluster, "kubectl_role"):
+    if is_cluster_of_aws_eks(cluster):
         fix = (
             "use ClusterReference(name=cluster.cluster_name, version=..., "
             "security_group=cluster.cluster_security_group_id): aws_eks has another API"
@@ -206,7 +255,7 @@ def _no_cluster(cluster: object, path: str) -> Finding:
     return wrong_type(path, cluster, _WANTED, fix)
 
 
-def vpc_faults(host: NodegroupHost, path: str, *, efa: bool, own_group: bool) -> list[Finding]:
+def vpc_needed(host: NodegroupHost, path: str, *, efa: bool, own_group: bool) -> list[Finding]:
     """The fault of a group that needs the network of a cluster that was imported without."""
     if host.vpc is not None or own_group or not efa:
         return []

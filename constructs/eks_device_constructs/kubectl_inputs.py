@@ -9,6 +9,8 @@ from eks_devices import Finding
 from eks_devices.findings import fault
 from eks_devices.typecheck import wrong_type
 
+from .shapes import is_kubectl_provider, is_layer
+
 # The name of the class in each package of the CDK says the minor of its kubectl.
 _LAYER_CLASS = re.compile(r"KubectlV([0-9]+)Layer", re.ASCII)
 _SKEW = "https://kubernetes.io/releases/version-skew-policy/#kubectl"
@@ -16,12 +18,10 @@ _SKEW = "https://kubernetes.io/releases/version-skew-policy/#kubectl"
 
 def kubectl_faults(layer: object, provider: object) -> Iterator[Finding]:
     """Faults of a layer and a provider, of which one may be named."""
-    if layer is not None and not hasattr(layer, "layer_version_arn"):
+    if layer is not None and not is_layer(layer):
         fix = 'pass KubectlV34Layer(stack, "Kubectl") of aws_cdk.lambda_layer_kubectl_v34'
         yield wrong_type("delivery.kubectl_layer", layer, "a lambda_.ILayerVersion", fix)
-    if provider is not None and not hasattr(provider, "service_token"):
-        fix = "use eks.KubectlProvider.from_kubectl_provider_attributes(...) of aws_eks_v2"
-        yield wrong_type("delivery.provider", provider, "an eks.IKubectlProvider", fix)
+    yield from provider_faults(provider, "delivery.provider")
     if layer is not None and provider is not None:
         yield fault(
             "LayerAndProvider",
@@ -31,6 +31,13 @@ def kubectl_faults(layer: object, provider: object) -> Iterator[Finding]:
             allowed="one of the two",
             fix="leave kubectl_layer out",
         )
+
+
+def provider_faults(provider: object, path: str) -> Iterator[Finding]:
+    """The fault of what is no handler."""
+    if provider is not None and not is_kubectl_provider(provider):
+        fix = "use eks.KubectlProvider.from_kubectl_provider_attributes(...) of aws_eks_v2"
+        yield wrong_type(path, provider, "an eks.IKubectlProvider, or None", fix)
 
 
 def layer_needed() -> Finding:

@@ -20,12 +20,11 @@ from eks_devices import (
 )
 
 from .annotations import warn
-from .claims import ClaimSender
 from .drivers import DeviceDrivers, ExternalDrivers
 from .hosts import AnyCluster
-from .instance_tags import inherit_tags
+from .membership import Membership
 from .nodegroup_drawing import draw_nodegroup
-from .nodegroup_inputs import Given, judge
+from .nodegroup_inputs import Given, Judged, judge
 from .references import ClusterReference
 from .tree import note_place
 
@@ -40,6 +39,8 @@ class AcceleratedNodegroup(Construct):
         plan: What the rules decided, and why.
         launch_template: The launch template, for what this construct has no option for.
         nodegroup: The node group, likewise.
+
+    Source: https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html
     """
 
     plan: NodegroupPlan
@@ -78,45 +79,36 @@ class AcceleratedNodegroup(Construct):
 
         Raises:
             EksDevicesError: Every fault of the options at once.
-
-        Source: https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html
         """
-        given = Given(cluster, kubernetes_version, subnet, drivers, security_group, node_role, pool)
-        self._judged = judge(scope, id, given, options)
+        given = Given(
+            cluster=cluster,
+            kubernetes_version=kubernetes_version,
+            subnet=subnet,
+            drivers=drivers,
+            security_group=security_group,
+            node_role=node_role,
+            pool=pool,
+        )
+        judged = judge(scope, id, given, options)
         super().__init__(scope, id)
-        note_place(self, scope, id)
-        self.plan = self._judged.plan
-        drawn = draw_nodegroup(self, self._judged)
-        self.launch_template, self.nodegroup, self._managers = drawn
-        self._claims = self.claim_sender(self)
-        warn(self, self._judged.findings)
-        self._judged.host.register(self)
+        self._draw(judged)
 
-    def inherit_tags(self) -> None:
-        """Give instances the tags of the group's scopes, when all are known."""
-        plan = self.plan
-        own = plan.launch_template_overrides
-        inherit_tags(self.launch_template, self.nodegroup, plan.name, plan.tags, own)
-
-    def claim_sender(self, owner: Construct) -> ClaimSender:
-        """What sends claims on this group's devices, for as long as their owner is there."""
-        judged = self._judged
-        return ClaimSender(owner, judged.host, judged.serving.delivery, self._managers)
-
-    @property
-    def installation(self) -> DeviceDrivers | None:
-        """The installation of this app that serves the group."""
-        return self._judged.serving.installation
-
-    @property
-    def is_served_elsewhere(self) -> bool:
-        """Whether the default installation that serves the group is in another app."""
-        return self._judged.serving.elsewhere
-
-    @property
-    def awaits_drivers(self) -> bool:
-        """Whether the group has devices that nothing serves yet."""
-        return self._judged.serving.awaits_drivers(self.plan)
+    def _draw(self, judged: Judged) -> None:
+        """Draw what was judged, and join the cluster."""
+        note_place(self, judged.scope, judged.plan.name)
+        judged.host.join()
+        self.plan = judged.plan
+        self.launch_template, self.nodegroup, managers = draw_nodegroup(self, judged)
+        self._membership = Membership(
+            group=self,
+            judged=judged,
+            launch_template=self.launch_template,
+            nodegroup=self.nodegroup,
+            managers=managers,
+        )
+        self._claims = self._membership.claim_sender(self)
+        warn(self, judged.findings)
+        judged.host.fleet.register(self._membership)
 
     def add_resource_claim_template(
         self,

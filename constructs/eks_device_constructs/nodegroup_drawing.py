@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import cast
+
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct, IConstruct
 
 from eks_devices import NodegroupPlan
 from eks_devices.amis import CUSTOM_AMI
+from eks_devices.launch_template import template_data
+from eks_devices.user_data import user_data
 
-from .launch_template import Surroundings, launch_template
+from .launch_template import encoded, launch_template
 from .nodegroup_inputs import Judged
 from .scheduled_size import schedule_size
 from .security_group import allow_efa, is_own
-from .stable_names import short_hash
-from .tree import address_of
+from .stable_names import nodegroup_name
+from .tree import Remembered, address_of, identity_of, node_of
 
-_LONGEST_ID = 54
 _Nodegroup = eks.CfnNodegroup
 
 
@@ -26,12 +30,13 @@ def draw_nodegroup(
     """The launch template, the node group of a plan, and what installs its managers."""
     host, plan = judged.host, judged.plan
     group_ids, needed = _security_groups(judged)
-    around = Surroundings(
+    data = template_data(
+        plan,
         security_group_ids=[host.cluster_security_group_id, *group_ids],
         placement_group=_placement_group(scope, plan),
-        access=judged.access,
+        user_data=encoded(user_data(plan, access=host.access)),
     )
-    template = launch_template(scope, plan, around)
+    template = launch_template(scope, data)
     nodegroup, name = _nodegroup(scope, judged, template)
     # Pods that need a device find its manager on the first node, and nodes whose security group
     # lacks its rules cannot reach each other over EFA.
@@ -46,14 +51,39 @@ def draw_nodegroup(
 
 
 def _security_groups(judged: Judged) -> tuple[list[str], list[IConstruct]]:
-    """The groups of the nodes beside the cluster's, by id, and those that nodes wait for."""
-    own, efa = judged.security_group, bool(judged.plan.network_interfaces)
+    """The groups of the nodes beside the cluster's, by id, and what nodes wait for."""
+    own, efa = judged.given.security_group, bool(judged.plan.network_interfaces)
     if own is None:
-        host = judged.host
-        return ([host.efa_group_id], [host.efa_group]) if efa else ([], [])
+        shared = judged.host.efa_group if efa else None
+        # The launch template refers to the group itself, which so comes first anyway.
+        return ([_short_id(shared)], [_last_rule(shared)]) if shared else ([], [])
     if efa:
         allow_efa(own)
-    return [own.security_group_id], [own] if is_own(own) else []
+    own_id, clusters = own.security_group_id, judged.host.cluster_security_group_id
+    # EC2 takes each group of an interface once.
+    is_clusters = identity_of(judged.scope, own_id) == identity_of(judged.scope, clusters)
+    return [] if is_clusters else [own_id], [own] if is_own(own) else []
+
+
+@Remembered
+def _short_id(group: IConstruct) -> str:
+    """The id of the group that nodes share, in few bytes: it stands in each of many interfaces.
+
+    `Ref` is the id as GroupId is, for groups in a network.
+
+    Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ec2-securitygroup.html
+    """
+    return str(cast(ec2.CfnSecurityGroup, node_of(group).default_child).ref)
+
+
+@Remembered
+def _last_rule(group: IConstruct) -> IConstruct:
+    """The rule of a group that comes after its others, so that nodes wait for it alone."""
+    kinds = ec2.CfnSecurityGroupIngress, ec2.CfnSecurityGroupEgress
+    rules = [one for one in node_of(group).children if isinstance(one, kinds)]
+    for first, then in pairwise(rules):
+        then.node.add_dependency(first)
+    return rules[-1]
 
 
 def _placement_group(scope: Construct, plan: NodegroupPlan) -> str | None:
@@ -68,7 +98,7 @@ def _nodegroup(
     scope: Construct, judged: Judged, template: ec2.CfnLaunchTemplate
 ) -> tuple[eks.CfnNodegroup, str]:
     plan, custom = judged.plan, judged.plan.ami_type == CUSTOM_AMI
-    host, own_role = judged.host, judged.node_role
+    host, own_role = judged.host, judged.given.node_role
     role_arn = own_role.role_arn if own_role else host.node_role_arn
     name = _name(judged, role_arn)
     nodegroup = _Nodegroup(
@@ -104,16 +134,16 @@ def _nodegroup(
 
 def _name(judged: Judged, role_arn: str) -> str:
     """A name that changes exactly when EKS has to make a new group."""
-    plan, host, scope = judged.plan, judged.host, judged.scope
+    plan, scope = judged.plan, judged.scope
     parts = [
         [address_of(scope), plan.name],
         plan.replace_key,
         plan.ami_type,
         plan.capacity.capacity_type,
-        host.identity_of(scope, role_arn),
-        [host.identity_of(scope, subnet_id) for subnet_id in judged.subnet_ids],
+        identity_of(scope, role_arn),
+        [identity_of(scope, subnet_id) for subnet_id in judged.subnet_ids],
     ]
-    return f"{plan.name[:_LONGEST_ID]}-{short_hash(parts)}"
+    return nodegroup_name(plan.name, parts)
 
 
 def _scaling(plan: NodegroupPlan) -> eks.CfnNodegroup.ScalingConfigProperty:

@@ -4,34 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from eks_devices import (
-    EksDevicesError,
-    Finding,
-    NodegroupPlan,
-    NodegroupSpec,
-    OperatingSystem,
-    plan_nodegroup,
+from eks_devices import EksDevicesError, Finding, NodegroupPlan, NodegroupSpec, plan_nodegroup
+from eks_devices.findings import raise_faults
+from eks_devices.nodegroup_planner import nodegroup_faults
+from eks_devices.typecheck import path_step
+from eks_devices.user_data import access_faults
+
+from .hosts import NodegroupHost
+from .inputs import (
+    id_faults,
+    public_subnet_faults,
+    role_faults,
+    scope_faults,
+    security_group_faults,
+    stage_faults,
+    subnet_faults,
 )
-from eks_devices.findings import fault, raise_faults
-from eks_devices.typecheck import path_step, wrong_type
-from eks_devices.user_data import ClusterAccess
-
-from .hosts import Network, NodegroupHost
-from .inputs import id_faults, is_subnet, public_subnet_faults, stage_faults, subnet_faults
-from .joining import find_host, vpc_faults
-from .security_group import efa_rules_demanded, is_own, security_group_faults
+from .joining import find_host, vpc_needed
+from .security_group import efa_rules_demanded, is_own
 from .serving import Serving, drivers_faults
+from .shapes import is_subnet
+from .subnets import KnownSubnet, known_subnet
 
-_TEMPLATES = "https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html"
 
-
-class Given(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
     """The arguments of a node group beside its options, none of them judged."""
 
     cluster: Any
@@ -47,14 +48,12 @@ class Given(NamedTuple):
 class Judged:
     """What a node group is drawn from."""
 
+    given: Given
     host: NodegroupHost
     serving: Serving
     scope: Construct
     subnet_ids: list[str]
     plan: NodegroupPlan
-    access: ClusterAccess | None
-    security_group: ec2.ISecurityGroup | None
-    node_role: iam.IRole | None
     findings: list[Finding]
 
 
@@ -70,30 +69,31 @@ def judge(
         EksDevicesError: Every fault of what it was given.
     """
     path = f"nodegroups.{path_step(id)}"
+    raise_faults(scope_faults(scope, path))
     faults = [*_argument_faults(given, path), *id_faults(scope, id, path)]
     host = find_host(given.cluster, scope, given.kubernetes_version, path)
     if isinstance(host, list):
-        raise EksDevicesError([*host, *faults])
-    faults += stage_faults(scope, host.home, path)
+        raise EksDevicesError([*host, *faults, *_without_cluster(id, given, options, path)])
+    faults += stage_faults(scope, host.place, path)
     faults += drivers_faults(given.drivers, host, f"{path}.drivers")
     serving = Serving.of(given.drivers, host)
-    subnets = _networks(host, given.subnet)
-    spec = _spec(id, options, given, serving, [one.cidr for one in subnets])
+    subnets = _subnets(host, given.subnet)
+    # The addresses that nodes of an IPv6 cluster take are not those of the ranges known here.
+    cidrs = ["" if host.is_ipv6 else one.cidr for one in subnets]
+    spec = _spec(id, options, given, serving, cidrs)
     try:
         plan = plan_nodegroup(spec, kubernetes_version=host.kubernetes_version)
     except EksDevicesError as error:
         raise EksDevicesError([*faults, *error.faults]) from None
-    faults += [*host.faults_beside(plan), *_plan_faults(host, given, plan, subnets, path)]
+    faults += _plan_faults(host, given, plan, subnets, path)
     raise_faults([*faults, *serving.faults(scope, host, plan)])
     return Judged(
+        given=given,
         host=host,
         serving=serving,
         scope=scope,
         subnet_ids=[one.id for one in subnets],
         plan=plan,
-        access=host.access(service_cidr=_needs_cidr(plan)) if plan.ami_id else None,
-        security_group=given.security_group,
-        node_role=given.node_role,
         findings=[
             *plan.findings,
             *serving.findings(plan),
@@ -102,20 +102,33 @@ def judge(
     )
 
 
+def _without_cluster(
+    id: str,  # noqa: A002  (the CDK's own name for it)
+    given: Given,
+    options: Any,
+    path: str,
+) -> list[Finding]:
+    """The faults of a group whose cluster is at fault itself, as far as they do not need it."""
+    serving = Serving.of(given.drivers, None)
+    cidrs = None if given.subnet is None else [""]
+    return [
+        *drivers_faults(given.drivers, None, f"{path}.drivers"),
+        *nodegroup_faults(_spec(id, options, given, serving, cidrs)),
+    ]
+
+
 def _argument_faults(given: Given, path: str) -> Iterator[Finding]:
     yield from subnet_faults(given.subnet, f"{path}.subnet")
     yield from security_group_faults(given.security_group, f"{path}.security_group")
-    if given.node_role is not None and not hasattr(given.node_role, "role_arn"):
-        fix = "pass a role with the policies of EKS nodes"
-        yield wrong_type(f"{path}.node_role", given.node_role, "an iam.IRole, or None", fix)
+    yield from role_faults(given.node_role, f"{path}.node_role")
 
 
-def _networks(host: NodegroupHost, subnet: Any) -> list[Network]:
+def _subnets(host: NodegroupHost, subnet: Any) -> list[KnownSubnet]:
+    """The subnets of the nodes; what is none has its fault already."""
+    if subnet is not None and not is_subnet(subnet):
+        return [KnownSubnet("", "", "", is_public=False)]
     subnets = host.subnets if subnet is None else [subnet]
-    return [
-        host.network_of(one) if is_subnet(one) else Network(one, "", "", is_public=False)
-        for one in subnets
-    ]
+    return [known_subnet(one, host.known_subnets, host.vpc) for one in subnets]
 
 
 def _spec(
@@ -123,13 +136,13 @@ def _spec(
     options: Any,
     given: Given,
     serving: Serving,
-    cidrs: list[str],
+    cidrs: list[str] | None,
 ) -> NodegroupSpec:
     return NodegroupSpec.from_options(
         id,
         options,
-        subnet_count=len(cidrs),
-        subnet_cidrs=tuple(cidrs) if all(cidrs) else (),
+        subnet_count=None if cidrs is None else len(cidrs),
+        subnet_cidrs=tuple(cidrs) if cidrs and all(cidrs) else (),
         scope=serving.scope_name,
         scope_address=serving.scope_address,
         external=serving.foreign,
@@ -137,36 +150,19 @@ def _spec(
     )
 
 
-def _needs_cidr(plan: NodegroupPlan) -> bool:
-    """Whether a node asks for the range of Services: Bottlerocket finds its DNS by itself."""
-    return plan.operating_system is OperatingSystem.AL2023
-
-
 def _plan_faults(
     host: NodegroupHost,
     given: Given,
     plan: NodegroupPlan,
-    subnets: list[Network],
+    subnets: list[KnownSubnet],
     path: str,
 ) -> Iterator[Finding]:
+    yield from host.fleet.faults_beside(plan)
     if len(plan.network_interfaces) > 1:
-        yield from public_subnet_faults([(one.id, one.is_public) for one in subnets], path)
+        yield from public_subnet_faults(subnets, path)
     own = given.security_group is not None
-    yield from vpc_faults(host, path, efa=bool(plan.network_interfaces), own_group=own)
-    unknown = host.unknown_access(service_cidr=_needs_cidr(plan)) if plan.ami_id else []
-    if unknown:
-        yield fault(
-            "ClusterAccessNeeded",
-            f"{path}.ami_id",
-            "EKS adds nothing to the user data of an image of your own, and what a node needs to "
-            "join this cluster is not known",
-            got=f"a cluster without {' and '.join(unknown)}",
-            allowed="a cluster whose endpoint, certificate authority and range of Services are "
-            "known",
-            fix="pass service_ipv4_cidr= to AcceleratedCluster, or endpoint=, "
-            "certificate_authority= and service_cidr= to ClusterReference",
-            source=_TEMPLATES,
-        )
+    yield from vpc_needed(host, path, efa=bool(plan.network_interfaces), own_group=own)
+    yield from access_faults(plan, host.access, path)
 
 
 def _own_group_findings(given: Given, plan: NodegroupPlan, path: str) -> Iterator[Finding]:

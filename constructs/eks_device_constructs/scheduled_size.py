@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_scheduler as scheduler
@@ -12,8 +10,7 @@ from constructs import Construct
 from eks_devices.plans import ScheduledSize
 
 from .hosts import NodegroupHost
-
-_ROLE = "EksDevicesScalingRole"
+from .tree import once
 
 
 def schedule_size(
@@ -52,19 +49,18 @@ def schedule_size(
 
 
 def _role(host: NodegroupHost) -> iam.Role:
-    """The role of all schedules of a cluster, made for the first one: it may resize its groups."""
-    home = host.home
-    made = home.node.try_find_child(_ROLE)
-    if made is not None:
-        return cast(iam.Role, made)
-    stack = Stack.of(home)
-    groups = stack.format_arn(
-        service="eks", resource="nodegroup", resource_name=f"{host.cluster_name}/*"
-    )
-    statement = iam.PolicyStatement(actions=["eks:UpdateNodegroupConfig"], resources=[groups])
-    return iam.Role(
-        home,
-        _ROLE,
-        assumed_by=iam.ServicePrincipal("scheduler.amazonaws.com"),
-        inline_policies={"Resize": iam.PolicyDocument(statements=[statement])},
-    )
+    """The role of all schedules of a cluster: it may resize its groups."""
+
+    def make(home: Construct, id_: str) -> iam.Role:
+        groups = Stack.of(home).format_arn(
+            service="eks", resource="nodegroup", resource_name=f"{host.cluster_name}/*"
+        )
+        statement = iam.PolicyStatement(actions=["eks:UpdateNodegroupConfig"], resources=[groups])
+        return iam.Role(
+            home,
+            id_,
+            assumed_by=iam.ServicePrincipal("scheduler.amazonaws.com"),
+            inline_policies={"Resize": iam.PolicyDocument(statements=[statement])},
+        )
+
+    return once(host.home, "EksDevicesScalingRole", make)

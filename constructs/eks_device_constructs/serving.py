@@ -35,11 +35,19 @@ class Serving:
     delivery: Delivery | None
 
     @classmethod
-    def of(cls, drivers: DeviceDrivers | ExternalDrivers | None, host: NodegroupHost) -> Serving:
-        """Resolve what a group was given; a group that names nobody has the default."""
+    def of(
+        cls, drivers: DeviceDrivers | ExternalDrivers | None, host: NodegroupHost | None
+    ) -> Serving:
+        """Resolve what a group was given; a group that names nobody has the default.
+
+        Args:
+            drivers: What it was given.
+            host: Its cluster; None where that is at fault.
+        """
+        default = host.fleet.drivers if host else None
         external = drivers if isinstance(drivers, ExternalDrivers) else None
         elsewhere = external is not None and not external.foreign
-        installation = drivers if isinstance(drivers, DeviceDrivers) else host.drivers
+        installation = drivers if isinstance(drivers, DeviceDrivers) else default
         named = external.delivery if external else None
         return cls(
             installation=None if elsewhere else installation,
@@ -82,7 +90,7 @@ class Serving:
         return self.installation.serve(plan) if self.installation else []
 
 
-def drivers_faults(drivers: object, host: NodegroupHost, path: str) -> Iterator[Finding]:
+def drivers_faults(drivers: object, host: NodegroupHost | None, path: str) -> Iterator[Finding]:
     """The fault of what is no installation, or of one that cannot deliver claims."""
     if not isinstance(drivers, DeviceDrivers | ExternalDrivers | None):
         wanted = "DeviceDrivers, ExternalDrivers or None"
@@ -90,19 +98,20 @@ def drivers_faults(drivers: object, host: NodegroupHost, path: str) -> Iterator[
     elif isinstance(drivers, DeviceDrivers) and not is_in_tree(drivers):
         fix = "make the installation again, or leave drivers out"
         yield wrong_type(path, drivers.node.path, "an installation that was not removed", fix)
-    elif isinstance(drivers, ExternalDrivers):
+    elif isinstance(drivers, ExternalDrivers) and host is not None:
         yield from _external_faults(drivers, host, path)
 
 
 def _external_faults(drivers: ExternalDrivers, host: NodegroupHost, path: str) -> Iterator[Finding]:
     if drivers.delivery is not None:
         yield from drivers.delivery.faults(host)
-    if host.drivers is not None and not drivers.foreign:
+    default = host.fleet.drivers
+    if default is not None and not drivers.foreign:
         yield fault(
             "SecondDefaultInstallation",
             path,
             "the default installation of the cluster is in this app, not in another one",
-            got=f"ExternalDrivers beside {host.drivers.node.path}",
+            got=f"ExternalDrivers beside {default.node.path}",
             allowed="ExternalDrivers(foreign=...) for the device types that somebody else serves",
             fix="leave drivers out, or name what is foreign",
         )

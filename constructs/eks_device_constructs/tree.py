@@ -6,11 +6,18 @@ process.
 
 from __future__ import annotations
 
-from typing import NamedTuple, cast
+import functools
+from collections.abc import Callable
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 from weakref import WeakKeyDictionary
 
-from aws_cdk import Stack, Stage
+from aws_cdk import Stack, Stage, Token
 from constructs import Construct, IConstruct, Node
+
+from .stable_names import identity
+
+Answer = TypeVar("Answer")
+Made = TypeVar("Made")
 
 
 class Place(NamedTuple):
@@ -20,11 +27,81 @@ class Place(NamedTuple):
     parent: IConstruct | None
 
 
-_places: WeakKeyDictionary[IConstruct, Place] = WeakKeyDictionary()
-_nodes: WeakKeyDictionary[IConstruct, Node] = WeakKeyDictionary()
-_stacks: WeakKeyDictionary[IConstruct, Stack] = WeakKeyDictionary()
-_addresses: WeakKeyDictionary[IConstruct, str] = WeakKeyDictionary()
-_stages: WeakKeyDictionary[IConstruct, tuple[Stage | None, str]] = WeakKeyDictionary()
+class Remembered(Generic[Answer]):
+    """Decorates a question about a construct, which is then asked once."""
+
+    def __init__(self, ask: Callable[[Any], Answer]) -> None:
+        self._ask = ask
+        self._answers: WeakKeyDictionary[IConstruct, Answer] = WeakKeyDictionary()
+        functools.update_wrapper(self, ask)
+
+    def __call__(self, construct: IConstruct) -> Answer:
+        """The answer, asked for if it is not known."""
+        if construct not in self._answers:
+            self._answers[construct] = self._ask(construct)
+        return self._answers[construct]
+
+    def note(self, construct: IConstruct, answer: Answer) -> None:
+        """Remember an answer that is known without asking."""
+        self._answers[construct] = answer
+
+
+@Remembered
+def node_of(construct: IConstruct) -> Node:
+    """The node of a construct."""
+    return construct.node
+
+
+@Remembered
+def place_of(construct: IConstruct) -> Place:
+    """Where a construct stands, whether it was removed since or not."""
+    node = node_of(construct)
+    return Place(node.id, node.scope)
+
+
+@Remembered
+def address_of(construct: IConstruct) -> str:
+    """What tells a construct from all others of its app, and stays when they change."""
+    return str(node_of(construct).addr)
+
+
+@Remembered
+def stack_of(construct: IConstruct) -> Stack:
+    """The stack of a construct."""
+    return Stack.of(construct)
+
+
+@Remembered
+def stage_of(construct: IConstruct) -> tuple[Stage | None, str]:
+    """The stage of a construct and its path; both are empty outside of an app."""
+    stage = Stage.of(construct)
+    return stage, str(stage.node.path) if stage else ""
+
+
+@Remembered
+def environment_of(stack: Stack) -> tuple[str, str]:
+    """The account and the Region of a stack; each is empty where only the deployment knows it."""
+    return _literal(stack.account), _literal(stack.region)
+
+
+def _literal(value: str) -> str:
+    return "" if Token.is_unresolved(value) else value
+
+
+@Remembered
+def _identities(stack: IConstruct) -> dict[str, Any]:
+    """What texts stand for in a stack, as far as it was asked."""
+    del stack
+    return {}
+
+
+def identity_of(scope: IConstruct, value: str) -> Any:
+    """What a text stands for in the stack of a scope; see `stable_names.identity`."""
+    stack = stack_of(scope)
+    known = _identities(stack)
+    if value not in known:
+        known[value] = identity(stack, value)
+    return known[value]
 
 
 def reference_of(construct: IConstruct) -> object:
@@ -33,34 +110,9 @@ def reference_of(construct: IConstruct) -> object:
     return construct if reference is None else reference.ref
 
 
-def node_of(construct: IConstruct) -> Node:
-    """The node of a construct."""
-    known = _nodes.get(construct)
-    if known is None:
-        known = _nodes[construct] = construct.node
-    return known
-
-
-def place_of(construct: IConstruct) -> Place:
-    """Where a construct stands, whether it was removed since or not."""
-    known = _places.get(construct)
-    if known is None:
-        node = node_of(construct)
-        known = _places[construct] = Place(node.id, node.scope)
-    return known
-
-
 def note_place(construct: IConstruct, scope: IConstruct, id: str) -> None:  # noqa: A002
     """Remember where a construct was just made."""
-    _places[construct] = Place(id, scope)
-
-
-def address_of(construct: IConstruct) -> str:
-    """What tells a construct from all others of its app, and stays when they change."""
-    known = _addresses.get(construct)
-    if known is None:
-        known = _addresses[construct] = str(node_of(construct).addr)
-    return known
+    place_of.note(construct, Place(id, scope))
 
 
 def is_in_tree(construct: IConstruct, *, beside: IConstruct | None = None) -> bool:
@@ -87,23 +139,6 @@ def ancestors(construct: IConstruct) -> list[IConstruct]:
     return found
 
 
-def stack_of(construct: IConstruct) -> Stack:
-    """The stack of a construct."""
-    known = _stacks.get(construct)
-    if known is None:
-        known = _stacks[construct] = Stack.of(construct)
-    return known
-
-
-def stage_of(construct: IConstruct) -> tuple[Stage | None, str]:
-    """The stage of a construct and its path; both are empty outside of an app."""
-    known = _stages.get(construct)
-    if known is None:
-        stage = Stage.of(construct)
-        known = _stages[construct] = (stage, str(stage.node.path) if stage else "")
-    return known
-
-
 def top_stack(construct: IConstruct) -> Stack:
     """The stack that is deployed with a construct: nested ones are part of another."""
     stack = stack_of(construct)
@@ -115,3 +150,13 @@ def top_stack(construct: IConstruct) -> Stack:
 def child_of(construct: IConstruct, id: str) -> Construct | None:  # noqa: A002
     """The child of this id, None where there is none."""
     return cast("Construct | None", node_of(construct).try_find_child(id))
+
+
+def once(
+    scope: Construct,
+    id: str,  # noqa: A002  (the CDK's own name for it)
+    make: Callable[[Construct, str], Made],
+) -> Made:
+    """The child of this id, which all who ask for it share: made for the first of them."""
+    found = child_of(scope, id)
+    return make(scope, id) if found is None else cast(Made, found)

@@ -21,13 +21,13 @@ from .instance_types import AcceleratedInstanceType, Accelerator, CpuArchitectur
 from .maintenance import NodeRepair, RepairAction, RepairOverride, UpdateConfig, UpdateStrategy
 from .network import NetworkInterface
 from .nodegroup_planner import plan_nodegroup
-from .own_user_data import UserData
 from .plans import ClusterPlan, DevicePlan, DriverPlan, NodegroupPlan, ScheduledSize
 from .releases import DriverRelease, eks_registry
 from .sharing import GpuSharing
 from .spec import NodegroupOptions, NodegroupSpec
 from .support import Support, device_support
 from .taints import Taint, TaintEffect
+from .user_data import UserData
 from .vocabulary import Compute, DeviceType, Feature, Mechanism, OperatingSystem, Verdict
 
 __all__ = [

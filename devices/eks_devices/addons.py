@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from ._data import read_toml
-from .findings import Finding, fault
-from .typecheck import is_token, path_step, wrong_type
+from .findings import Finding, fault, meant
+from .typecheck import is_token, members, path_step, wrong_type
 
 Addons: TypeAlias = Collection[str] | Mapping[str, str | None]
 """Names of add-ons, or names with the versions to pin: {"vpc-cni": "v1.20.0-eksbuild.1"}."""
@@ -23,7 +23,7 @@ _MANY = "a list of names of add-ons, a mapping of names to versions, or None"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddonIdentity:
-    """What an add-on needs IAM permissions for.
+    """The IAM permissions of an add-on, and the ServiceAccount whose Pods get them.
 
     Source: https://docs.aws.amazon.com/eks/latest/userguide/add-ons-iam.html
     """
@@ -41,7 +41,6 @@ class Addon:
     """
 
     name: str
-    purpose: str
     version: str | None = None
     """The pinned version; None for the default of EKS for the cluster's minor."""
     before_nodes: bool = False
@@ -76,7 +75,7 @@ def addon_faults(addons: object, path: str = "addons") -> Iterator[Finding]:
     if isinstance(addons, Mapping):
         yield from _mapping_faults(addons, path)
         return
-    names = _listed(addons)
+    names = members(addons)
     if names is None:
         yield wrong_type(path, addons, _MANY, f'pass a list, such as ["{next(iter(_rows()))}"]')
         return
@@ -98,32 +97,18 @@ def _mapping_faults(addons: Mapping[Any, Any], path: str) -> Iterator[Finding]:
         yield from wrong or _version_faults(_rows()[name], version, where)
 
 
-def _listed(addons: object) -> list[Any] | None:
-    """The members of a list or set, None for what is neither."""
-    if isinstance(addons, (str, bytes, bytearray)) or not isinstance(addons, Collection):
-        return None
-    try:
-        return list(addons)
-    except Exception:  # noqa: BLE001  (a collection that cannot be read)
-        return None
-
-
 def _name_faults(name: object, path: str) -> Iterator[Finding]:
     known = list(_rows())
     if not isinstance(name, str) or is_token(name):
         yield wrong_type(path, name, f"one of {', '.join(known)}", "write the name of an add-on")
     elif name not in known:
-        import difflib  # noqa: PLC0415  (only when something is wrong)
-
-        near = difflib.get_close_matches(name.lower(), known, n=2)
-        meant = f"did you mean {' or '.join(near)}? " if near else ""
         yield fault(
             "UnknownAddon",
             path,
             "a fleet with accelerators does not depend on an add-on of this name",
             got=name,
             allowed=", ".join(known),
-            fix=f"{meant}use eks.CfnAddon for any other add-on",
+            fix=f"{meant(name, known)} use eks.CfnAddon for any other add-on".lstrip(),
             source=_VERSIONS,
         )
 
@@ -159,25 +144,17 @@ def _version_faults(row: Mapping[str, Any], version: object, path: str) -> Itera
             source=_VERSIONS,
         )
         return
-    oldest, message, source = _floor(row)
-    if oldest and tuple(map(int, match.groups())) < tuple(map(int, oldest.split("."))):
+    floor = read_toml("limits.toml")[row["limit"]] if "limit" in row else None
+    if floor and tuple(map(int, match.groups())) < tuple(map(int, floor["oldest"].split("."))):
         yield fault(
             "AddonTooOld",
             path,
-            message,
+            floor["message"],
             got=version,
-            allowed=f"v{oldest} or later",
+            allowed=f"v{floor['oldest']} or later",
             fix="pin a newer version, or None for the default of EKS",
-            source=source,
+            source=floor["source"],
         )
-
-
-def _floor(row: Mapping[str, Any]) -> tuple[str, str, str]:
-    """The oldest version of an add-on that serves, why, and where that is from."""
-    if "limit" in row:
-        limit = read_toml("limits.toml")[row["limit"]]
-        return limit["efa_only"], limit["message"], limit["source"]
-    return row.get("oldest", ""), row.get("oldest_message", ""), row.get("oldest_source", "")
 
 
 def _versions(addons: Addons) -> dict[str, str | None]:
@@ -197,7 +174,6 @@ def _addon(row: Mapping[str, Any]) -> Addon:
     configuration, identity = row.get("configuration"), row.get("identity")
     return Addon(
         name=row["name"],
-        purpose=row["purpose"],
         before_nodes=row.get("before_nodes", False),
         needs_nodes=row.get("needs_nodes", False),
         serves_identity=row.get("serves_identity", False),

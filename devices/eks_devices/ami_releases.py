@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ._data import read_toml
+from ._nested import found
 from .findings import Finding, fault, warning
 from .instance_types import AcceleratedInstanceType
 from .kubernetes import floors
 from .spec import NodegroupSpec
 from .support import Support
 from .typecheck import is_token, wrong_type
+from .user_data.given import form_faults
 from .vocabulary import DeviceType, Mechanism, OperatingSystem
 
 _AL2023 = re.compile(r"(1\.[0-9]{2})\.([0-9]{1,2})-([0-9]{8})", re.ASCII)
@@ -51,6 +53,14 @@ def _match(spec: NodegroupSpec) -> re.Match[str] | None:
     return pattern.fullmatch(spec.release_version) if spec.release_version else None
 
 
+def release_faults(spec: NodegroupSpec) -> Iterator[Finding]:
+    """Faults of a pinned AMI release by itself: its form, and settings that it does not know."""
+    wrong = tuple(release_form_faults(spec))
+    yield from wrong
+    if not wrong and spec.operating_system is OperatingSystem.BOTTLEROCKET:
+        yield from _setting_faults(spec)
+
+
 def release_form_faults(spec: NodegroupSpec) -> Iterator[Finding]:
     """The fault of a pinned AMI release that has no form, or another system's form."""
     value, path = spec.release_version, f"{spec.path}.release_version"
@@ -69,6 +79,40 @@ def release_form_faults(spec: NodegroupSpec) -> Iterator[Finding]:
             allowed=_FORMS[spec.operating_system][1],
             source=_RELEASES,
         )
+
+
+def _setting_faults(spec: NodegroupSpec) -> Iterator[Finding]:
+    """Settings that a release is too old for: it would refuse the whole user data."""
+    match, path = _match(spec), f"{spec.path}.release_version"
+    if match is None:
+        return
+    facts, data = read_toml("user_data.toml"), spec.user_data
+    settings = {} if data is None or any(form_faults(data, path)) else data.settings()
+    for row in facts["bottlerocket"]["floor"]:
+        if found(settings, row["key"].split(".")) is not None:
+            message = f"only Bottlerocket {row['release']} or later knows {row['key']}"
+            yield from _floor_faults(match, row, path, message)
+    if spec.instance_store is True:
+        yield from _floor_faults(match, facts["storage"], path, facts["storage"]["message"])
+
+
+def _floor_faults(
+    match: re.Match[str], row: Mapping[str, Any], path: str, message: str
+) -> Iterator[Finding]:
+    if _numbers(match) < _parts(row["release"]):
+        yield _too_old(match.group(), row, path, message)
+
+
+def _too_old(got: str, row: Mapping[str, Any], path: str, message: str) -> Finding:
+    return fault(
+        "ReleaseTooOld",
+        path,
+        message,
+        got=got,
+        allowed=f"{row['release']} or later",
+        fix="pin a newer release",
+        source=row["source"],
+    )
 
 
 def _al2023_faults(
@@ -106,15 +150,7 @@ def _dated_findings(
 ) -> Iterator[Finding]:
     for row in read_toml("amis.toml")["floor"]:
         if instance.family in row.get("families", ()) and date < row["release"]:
-            yield fault(
-                "ReleaseTooOld",
-                path,
-                row["message"],
-                got=date,
-                source=row["source"],
-                allowed=f"{row['release']} or later",
-                fix="pin a newer release",
-            )
+            yield _too_old(date, row, path, row["message"])
     for row in read_toml("amis.toml")["avoid"]:
         if date == row["release"] and version in row["minors"]:
             yield warning(
@@ -125,19 +161,12 @@ def _dated_findings(
 def _bottlerocket_faults(
     spec: NodegroupSpec, match: re.Match[str], mechanisms: dict[DeviceType, Mechanism]
 ) -> Iterator[Finding]:
+    path = f"{spec.path}.release_version"
     for row in _bottlerocket_floors():
         named = mechanisms.get(DeviceType(row["device"])) == row["mechanism"]
         used = named or (row["device"] in mechanisms and _is_foreign(spec, row))
-        if used and _numbers(match) < _parts(row["release"]):
-            yield fault(
-                "ReleaseTooOld",
-                f"{spec.path}.release_version",
-                row["message"],
-                got=match.group(),
-                allowed=f"{row['release']} or later",
-                fix="pin a newer release",
-                source=row["source"],
-            )
+        if used:
+            yield from _floor_faults(match, row, path, row["message"])
 
 
 def _unpinned_findings(spec: NodegroupSpec) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -10,10 +11,16 @@ from ._data import read_toml
 from .findings import Finding, fault, info, warning
 from .instance_types import AcceleratedInstanceType
 from .spec import NodegroupSpec
+from .typecheck import is_token, wrong_type
 from .vocabulary import OperatingSystem
 
 # What the EKS API calls the image of a user's own.
 CUSTOM_AMI: Final = "CUSTOM"
+# What the data call nodes without an accelerator.
+_NONE: Final = "none"
+_IMAGE = re.compile(r"ami-[0-9a-f]{8}(?:[0-9a-f]{9})?", re.ASCII)
+_IMAGE_FORM = "an id such as ami-0123456789abcdef0, or a token"
+_TEMPLATES = "https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html"
 
 
 @functools.cache
@@ -27,14 +34,48 @@ def _ami_types() -> dict[tuple[str, str, str], str]:
 
 def ami_type(instance: AcceleratedInstanceType, system: OperatingSystem) -> str | None:
     """The EKS AMI type with the driver that a type needs; None where there is none."""
-    accelerator = str(instance.device_type or "none")
-    return _ami_types().get((str(system), str(instance.architecture), accelerator))
+    return ami_type_of(system, str(instance.architecture), str(instance.device_type or _NONE))
+
+
+def ami_type_of(system: OperatingSystem, architecture: str, accelerator: str = _NONE) -> str | None:
+    """The EKS AMI type for an architecture and an accelerator; None where there is none."""
+    return _ami_types().get((str(system), architecture, accelerator))
 
 
 def disk_device(system: OperatingSystem) -> str:
     """The name of the volume that holds images and Pods' files."""
     rows = read_toml("amis.toml")["disk"]
     return next(str(row["device_name"]) for row in rows if row["operating_system"] == system)
+
+
+def image_faults(spec: NodegroupSpec) -> Iterator[Finding]:
+    """Faults of an image of the user's own, and of a release of EKS's image beside it."""
+    value = spec.ami_id
+    if value is None:
+        return
+    path, fix = f"{spec.path}.ami_id", "copy the image's id from the EC2 console"
+    if not isinstance(value, str):
+        yield wrong_type(path, value, _IMAGE_FORM, fix)
+    elif not is_token(value) and not _IMAGE.fullmatch(value):
+        yield fault(
+            "MalformedAmiId",
+            path,
+            "this is not the id of an image",
+            got=value,
+            allowed=_IMAGE_FORM,
+            fix=fix,
+            source=_TEMPLATES,
+        )
+    if isinstance(value, str) and isinstance(spec.release_version, str):
+        yield fault(
+            "ReleaseWithOwnImage",
+            f"{spec.path}.release_version",
+            "a release is one of EKS's own images, and the group has another image",
+            got=spec.release_version,
+            allowed="None while ami_id is named",
+            fix="leave one of the two out",
+            source=_TEMPLATES,
+        )
 
 
 def ami_findings(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
@@ -47,7 +88,7 @@ def ami_findings(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iter
             "what is on an image of your own is not judged: the drivers of the devices, the "
             "kubelet's version, containerd",
             fix="build it from EKS's image for this type, and renew it with the cluster",
-            source="https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html",
+            source=_TEMPLATES,
         )
         return
     if ami_type(instance, system) is None:
@@ -68,7 +109,7 @@ def ami_findings(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iter
 
 
 def _is_meant(row: dict[str, Any], instance: AcceleratedInstanceType) -> bool:
-    kind = str(instance.device_type or "none")
+    kind = str(instance.device_type or _NONE)
     return instance.family in row.get("families", ()) or kind == row.get("accelerator")
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._data import read_toml
 from ._frozen import FrozenDict
-from ._settings_text import merged, nested
+from ._nested import merged, nested
 from .names import (
     BOTTLEROCKET_DEVICE_OWNERSHIP,
     BOTTLEROCKET_MAX_PODS,
@@ -15,8 +15,10 @@ from .names import (
     BOTTLEROCKET_NVIDIA_SHARING,
     HOST_OWNER,
 )
-from .plans import DevicePlan, NodegroupPlan
 from .vocabulary import DeviceType, OperatingSystem
+
+if TYPE_CHECKING:
+    from .plans import DevicePlan, NodegroupPlan
 
 
 def bottlerocket_settings(

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from .findings import Finding, fault, raise_faults
-from .typecheck import is_token, whole_number, wrong_type
+from .typecheck import boolean, is_token, plain_text, whole_number, wrong_type
 
 _RESERVATION_ID = re.compile(r"cr-[0-9a-f]{8}(?:[0-9a-f]{9})?", re.ASCII)
 _GROUP_ARN = re.compile(
@@ -46,6 +46,11 @@ class Capacity:
     start: datetime | None = None
     ultraserver: bool = False
     nodes: int | None = None
+
+    def __post_init__(self) -> None:
+        """Keep another kind of text as the text itself."""
+        for name in ("reservation_id", "resource_group_arn", "key"):
+            object.__setattr__(self, name, plain_text(getattr(self, name)))
 
     @classmethod
     def on_demand(cls) -> Capacity:
@@ -102,7 +107,8 @@ class Capacity:
                 `key` is given.
             key: A word that stands for the block in plans and names; the id by default.
             start: When the block starts, with a time zone: the group has no nodes before, and
-                EKS gives it `desired_size` then. Left out, sizes hold from deployment on.
+                EKS gives it `desired_size` then. Left out, as it should be once it has passed,
+                sizes hold from deployment on.
 
         Raises:
             EksDevicesError: The id has the wrong form, or is a token without a key.
@@ -154,6 +160,12 @@ class Capacity:
         return f"{self.start.astimezone(UTC):%Y-%m-%dT%H:%M:%S}" if self.start else ""
 
     @property
+    def identity(self) -> str:
+        """The reservation itself where it is known, else what stands for it."""
+        literal = self.reservation_id or self.resource_group_arn
+        return self.key if is_token(literal) else literal
+
+    @property
     def name(self) -> str:
         """What stands for the reservation in plans and names: never a token."""
         return self.key or self.reservation_id or self.resource_group_arn
@@ -175,12 +187,17 @@ def _checked(capacity: Capacity) -> Capacity:
     return capacity
 
 
+def _is_empty(value: object) -> bool:
+    """Whether nothing was given; a value that is no text may refuse to be compared."""
+    return isinstance(value, str) and not str.__len__(value)
+
+
 def capacity_faults(capacity: Capacity, path: str) -> Iterator[Finding]:
     """Faults of a capacity, whoever made it."""
     targets = {
         name: value
         for name in ("reservation_id", "resource_group_arn")
-        if (value := getattr(capacity, name)) != ""
+        if not _is_empty(value := getattr(capacity, name))
     }
     fits = _TARGETS.get(capacity.kind, {})
     for name, value in targets.items():
@@ -190,11 +207,14 @@ def capacity_faults(capacity: Capacity, path: str) -> Iterator[Finding]:
             yield _unfit(capacity, f"{path}.{name}", value)
     if fits and not targets:
         yield from _target_faults("reservation_id", "", capacity.key, path)
-    if capacity.key != "":
+    if not _is_empty(capacity.key):
         yield from _key_faults(capacity, path)
     if capacity.start is not None:
         yield from _start_faults(capacity, f"{path}.start")
+    yield from boolean(capacity.ultraserver, f"{path}.ultraserver")
     yield from whole_number(capacity.nodes, f"{path}.nodes", lowest=1, optional=True)
+    if capacity.nodes is not None and capacity.ultraserver is False:
+        yield _unfit(capacity, f"{path}.nodes", capacity.nodes)
 
 
 # What a purchase option may name, and how it is written.
@@ -248,10 +268,18 @@ def _target_faults(name: str, value: object, key: str, path: str) -> Iterator[Fi
 def _start_faults(capacity: Capacity, path: str) -> Iterator[Finding]:
     start = capacity.start
     allowed = "a datetime with a time zone, such as datetime(2026, 12, 5, 11, 30, tzinfo=UTC)"
-    if not isinstance(start, datetime) or start.tzinfo is None or start.utcoffset() is None:
+    if not isinstance(start, datetime) or not _is_a_moment(start):
         yield wrong_type(path, start, allowed, "pass a datetime with tzinfo")
     elif not capacity.is_reserved:
         yield _unfit(capacity, path, start)
+
+
+def _is_a_moment(start: datetime) -> bool:
+    """Whether a time has a zone, and a time in UTC: at the ends of the calendar some have none."""
+    try:
+        return start.utcoffset() is not None and start.astimezone(UTC) is not None
+    except Exception:  # noqa: BLE001  (zones are code of whoever made them)
+        return False
 
 
 def _key_faults(capacity: Capacity, path: str) -> Iterator[Finding]:

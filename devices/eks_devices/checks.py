@@ -7,63 +7,74 @@ from collections.abc import Iterator
 
 from ._data import read_toml
 from ._frozen import FrozenDict
-from .ami_releases import release_form_faults
+from .ami_releases import release_faults
+from .amis import image_faults
 from .capacity import Capacity, CapacityKind, capacity_faults
 from .findings import Finding, fault
-from .kubelet_settings import hugepages_faults, kubelet_faults
-from .labels import label_faults, taint_faults
+from .labels import label_faults, pool_faults, taint_faults
 from .maintenance_checks import maintenance_faults
+from .mixed_types import type_list_faults
 from .names import DEFAULT_OWNER, EXTERNAL_OWNER, HOST_OWNER
-from .node_checks import node_faults, release_faults
-from .own_user_data import user_data_faults
+from .nodegroup_rules import disk_faults, nodegroup_name_faults, size_faults
+from .placement import placement_form_faults
 from .sharing import sharing_faults
 from .spec import NodegroupOptions, NodegroupSpec
+from .syntax import ipv4_range, well_formed
+from .tags import tag_faults
 from .template_overrides import override_faults
-from .typecheck import boolean, is_token, member, path_step, whole_number, wrong_type
+from .typecheck import (
+    boolean,
+    is_token,
+    member,
+    path_step,
+    text,
+    unknown_option,
+    whole_number,
+    wrong_type,
+)
+from .user_data import user_data_faults
+from .user_data.kubelet import hugepages_faults, kubelet_faults
 from .vocabulary import DeviceType, Mechanism, OperatingSystem
 
-_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?", re.ASCII)
 _AMAZON_LINUX_2 = re.compile(
     r"al2(?![0-9])|amazon[ -_]?linux[ -_]?2(?!0)", re.ASCII | re.IGNORECASE
 )
 _LONGEST_SCOPE = 54
 _SCOPE = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,52}[a-z0-9])?", re.ASCII)
-_SWITCHES = ("autoscaled", "high_ip_bandwidth", "shared_devices", "preemption", "neuron_cores")
+_SWITCHES = (
+    "autoscaled",
+    "high_ip_bandwidth",
+    "shared_devices",
+    "preemption",
+    "neuron_cores",
+    "vpc_cni",
+)
+_OPEN_SWITCHES = ("compute_domains", "instance_store")
+_COUNTS = ("max_pods", "logical_neuron_cores")
 
 
 def type_faults(spec: NodegroupSpec) -> Iterator[Finding]:
     """Faults that a group has whatever its instance type is."""
     path = spec.path
     yield from _option_faults(spec)
-    yield from _name_faults(spec)
+    yield from nodegroup_name_faults(spec.name, f"{path}.name")
     yield from _capacity_faults(spec)
     yield from _system_faults(spec)
     yield from _mechanism_faults(spec)
     yield from _size_faults(spec)
-    for name in _SWITCHES:
-        yield from boolean(getattr(spec, name), f"{path}.{name}")
-    yield from boolean(spec.compute_domains, f"{path}.compute_domains", optional=True)
-    yield from whole_number(spec.max_pods, f"{path}.max_pods", lowest=1, optional=True)
-    disk = read_toml("limits.toml")["disk"]
-    yield from whole_number(
-        spec.disk_gib,
-        f"{path}.disk_gib",
-        lowest=disk["smallest"],
-        highest=disk["largest"],
-        optional=True,
-    )
+    yield from _switch_faults(spec, path)
     if not isinstance(spec.efa, bool):
         yield from whole_number(spec.efa, f"{path}.efa", lowest=0, optional=True)
     if spec.gpu_sharing is not None:
         yield from sharing_faults(spec.gpu_sharing, f"{path}.gpu_sharing")
-    yield from whole_number(
-        spec.logical_neuron_cores, f"{path}.logical_neuron_cores", lowest=1, optional=True
-    )
+    yield from disk_faults(spec.disk_gib, f"{path}.disk_gib")
     yield from label_faults(spec)
     yield from taint_faults(spec)
-    yield from release_form_faults(spec)
+    yield from tag_faults(spec.tags, f"{path}.tags")
     yield from release_faults(spec)
-    yield from node_faults(spec)
+    yield from image_faults(spec)
+    yield from type_list_faults(spec)
+    yield from placement_form_faults(spec)
     yield from maintenance_faults(spec)
     yield from override_faults(spec)
     yield from user_data_faults(spec)
@@ -73,10 +84,20 @@ def type_faults(spec: NodegroupSpec) -> Iterator[Finding]:
     yield from _owner_faults(spec)
 
 
+def _switch_faults(spec: NodegroupSpec, path: str) -> Iterator[Finding]:
+    for name in _SWITCHES:
+        yield from boolean(getattr(spec, name), f"{path}.{name}")
+    for name in _OPEN_SWITCHES:
+        yield from boolean(getattr(spec, name), f"{path}.{name}", optional=True)
+    for name in _COUNTS:
+        yield from whole_number(getattr(spec, name), f"{path}.{name}", lowest=1, optional=True)
+
+
 def _option_faults(spec: NodegroupSpec) -> Iterator[Finding]:
-    if isinstance(spec.unknown_options, tuple):
+    if type(spec.unknown_options) is tuple:
         for option in spec.unknown_options:
-            yield _unknown_option(spec, option)
+            known = NodegroupOptions.__annotations__
+            yield unknown_option(option, known, spec.path, of="a node group")
     else:
         path, wanted = f"{spec.path}.unknown_options", "a tuple of names"
         yield wrong_type(path, spec.unknown_options, wanted, "leave it out")
@@ -96,43 +117,15 @@ def missing_option(spec: NodegroupSpec, name: str) -> Finding:
     )
 
 
-def _unknown_option(spec: NodegroupSpec, option: object) -> Finding:
-    import difflib  # noqa: PLC0415  (only when something is wrong)
-
-    known = list(NodegroupOptions.__annotations__)
-    near = difflib.get_close_matches(path_step(option), known, n=2)
-    return fault(
-        "UnknownOption",
-        f"{spec.path}.{path_step(option)}",
-        "a node group has no such option",
-        got=option,
-        allowed=", ".join(known),
-        fix=f"did you mean {' or '.join(near)}?" if near else "leave the option out",
-    )
-
-
-def _name_faults(spec: NodegroupSpec) -> Iterator[Finding]:
-    allowed = "1 to 63 letters, digits, '-' or '_', letters or digits at both ends"
-    if not isinstance(spec.name, str) or is_token(spec.name):
-        yield wrong_type(f"{spec.path}.name", spec.name, allowed, "write the name as a text")
-    elif not _NAME.fullmatch(spec.name):
-        yield fault(
-            "MalformedName",
-            f"{spec.path}.name",
-            "EKS takes no such node group name",
-            got=spec.name,
-            allowed=allowed,
-            fix="shorten or respell the name",
-            source=read_toml("limits.toml")["names"]["source"],
-        )
-
-
 def _capacity_faults(spec: NodegroupSpec) -> Iterator[Finding]:
     path, capacity = f"{spec.path}.capacity", spec.capacity
     if isinstance(capacity, Capacity) and isinstance(capacity.kind, CapacityKind):
         yield from capacity_faults(capacity, path)
     else:
-        factories = "Capacity.on_demand(), .spot(), .reservation(id) or .block(id)"
+        factories = (
+            "Capacity.on_demand(), .spot(), .reservation(id), "
+            ".reservation_group(arn), .block(id) or .ultraserver_block(id)"
+        )
         yield wrong_type(path, capacity, factories, f"use one of {factories}")
 
 
@@ -188,46 +181,14 @@ def _mechanism_faults(spec: NodegroupSpec) -> Iterator[Finding]:
 
 
 def _size_faults(spec: NodegroupSpec) -> Iterator[Finding]:
-    path, most = spec.path, read_toml("limits.toml")["sizes"]["most"]
-    wrong = [
-        *whole_number(spec.min_size, f"{path}.min_size", lowest=0, highest=most),
-        *whole_number(spec.max_size, f"{path}.max_size", lowest=1, highest=most, optional=True),
-        *whole_number(
-            spec.desired_size, f"{path}.desired_size", lowest=0, highest=most, optional=True
-        ),
-    ]
-    yield from wrong or (() if spec.max_size is None else _order_faults(spec))
-    if spec.autoscaled is True and spec.desired_size is not None:
-        yield fault(
-            "DesiredSizeWithAutoscaler",
-            f"{path}.desired_size",
-            "an autoscaler sets the desired size, and a deployment would undo it",
-            got=spec.desired_size,
-            allowed="None while autoscaled=True",
-            fix="leave desired_size out, or autoscaled=False",
-        )
-
-
-def _order_faults(spec: NodegroupSpec) -> Iterator[Finding]:
-    if spec.min_size > spec.max_size:
-        yield fault(
-            "SizesOutOfOrder",
-            f"{spec.path}.min_size",
-            "min_size is above max_size",
-            got=spec.min_size,
-            allowed=f"0 to {spec.max_size}",
-            fix="lower min_size",
-        )
-    desired = spec.desired_size
-    if desired is not None and not spec.min_size <= desired <= spec.max_size:
-        yield fault(
-            "SizesOutOfOrder",
-            f"{spec.path}.desired_size",
-            "desired_size is not between min_size and max_size",
-            got=desired,
-            allowed=f"{spec.min_size} to {spec.max_size}",
-            fix="move desired_size between",
-        )
+    return size_faults(
+        spec.path,
+        min_size=spec.min_size,
+        max_size=spec.max_size,
+        desired_size=spec.desired_size,
+        autoscaled=spec.autoscaled,
+        lowest=0,
+    )
 
 
 def _subnet_faults(spec: NodegroupSpec) -> Iterator[Finding]:
@@ -242,18 +203,40 @@ def _subnet_faults(spec: NodegroupSpec) -> Iterator[Finding]:
         )
     else:
         path = f"{spec.path}.subnet_count"
-        yield from whole_number(spec.subnet_count, path, lowest=1, optional=True)
+        most = read_toml("limits.toml")["sizes"]["most"]
+        yield from whole_number(spec.subnet_count, path, lowest=1, highest=most, optional=True)
+    yield from _range_faults(spec.subnet_cidrs, f"{spec.path}.subnet_cidrs")
+
+
+def _range_faults(ranges: object, path: str) -> Iterator[Finding]:
+    fix = "leave it out where it is unknown"
+    if type(ranges) is not tuple:
+        yield wrong_type(path, ranges, "a list of IPv4 ranges such as 10.0.0.0/18", fix)
+        return
+    for index, one in enumerate(ranges):
+        yield from well_formed(
+            one,
+            f"{path}[{index}]",
+            ipv4_range,
+            code="MalformedCidr",
+            message="this is no range of IPv4 addresses",
+            allowed="a range such as 10.0.0.0/18",
+            fix=fix,
+            source=read_toml("limits.toml")["subnets"]["source"],
+        )
 
 
 def _owner_faults(spec: NodegroupSpec) -> Iterator[Finding]:
     path = f"{spec.path}.external"
-    if not isinstance(spec.external, tuple):
+    if type(spec.external) is not tuple:
         yield wrong_type(
             path, spec.external, "a collection of DeviceType", "use a set of DeviceType"
         )
     else:
         for device in spec.external:
             yield from member(device, DeviceType, path)
+    yield from text(spec.scope_address, f"{spec.path}.scope_address", "a text", "leave it out")
+    yield from () if spec.pool is None else pool_faults(spec.pool, f"{spec.path}.pool")
     yield from () if spec.scope is None else scope_faults(spec.scope, f"{spec.path}.scope")
 
 

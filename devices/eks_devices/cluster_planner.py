@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ._frozen import FrozenDict
+from .cluster_findings import cluster_findings
 from .findings import EksDevicesError, Finding, fault, warning
-from .fleet_findings import fleet_findings
 from .kubernetes import KubernetesMinor, dra_faults, find_minor, support_findings
 from .names import DEFAULT_OWNER, EXTERNAL_OWNER, HOST_OWNER
 from .nodegroup_planner import judge_nodegroup, nodegroup_faults
@@ -69,7 +69,7 @@ def join_plans(
         raise EksDevicesError(found)
     findings = [*support_findings(minor, "kubernetes_version")]
     findings += [finding for plan in plans for finding in plan.findings]
-    findings += fleet_findings(plans)
+    findings += cluster_findings(plans)
     return ClusterPlan(
         kubernetes_version=minor.version,
         nodegroups=plans,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ._data import read_toml
 from .findings import Finding, fault
+from .syntax import ipv4_range
 from .typecheck import is_token, wrong_type
 
 if TYPE_CHECKING:
@@ -23,16 +24,22 @@ _PRINCIPAL = re.compile(
 _SERVICE_ROLE = ":role/aws-service-role/"
 
 
-def cluster_name_faults(name: object, path: str) -> Iterator[Finding]:
+def cluster_name_faults(
+    name: object, path: str, *, fix: str = "shorten or respell the name, or leave it out"
+) -> Iterator[Finding]:
     """The fault of a name that EKS takes for no cluster; nothing of ours reads it.
+
+    Args:
+        name: What the user gave; a token is not judged.
+        path: Names the input in the fault.
+        fix: What to change; a new name for a new cluster unless named.
 
     Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateCluster.html
     """
     if is_token(name):
         return
-    fix = "shorten or respell the name, or leave it out"
     if not isinstance(name, str):
-        yield wrong_type(path, name, _NAME_FORM, "write the name as a text, or leave it out")
+        yield wrong_type(path, name, _NAME_FORM, fix)
     elif not _NAME.fullmatch(name):
         yield fault(
             "MalformedClusterName",
@@ -45,13 +52,20 @@ def cluster_name_faults(name: object, path: str) -> Iterator[Finding]:
         )
 
 
-def service_cidr_faults(cidr: object, path: str, vpc_ranges: Iterable[str]) -> Iterator[Finding]:
+def service_cidr_faults(
+    cidr: object,
+    path: str,
+    vpc_ranges: Iterable[str] = (),
+    *,
+    fix: str = "choose another range, or leave it out",
+) -> Iterator[Finding]:
     """The fault of a range of addresses that EKS takes for no Services.
 
     Args:
         cidr: What the user gave; a token is not judged.
         path: Names the input in the fault.
         vpc_ranges: The address ranges of the network, as far as they are known.
+        fix: What to change; another range for a new cluster unless named.
 
     Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetworkConfigRequest.html
     """
@@ -61,7 +75,6 @@ def service_cidr_faults(cidr: object, path: str, vpc_ranges: Iterable[str]) -> I
     allowed = f"a range from /{rule['widest']} to /{rule['narrowest']} within "
     allowed += " or ".join(rule["blocks"])
     if not isinstance(cidr, str):
-        fix = 'write the range as a text, such as "10.100.0.0/16"'
         yield wrong_type(path, cidr, allowed, fix)
         return
     message = _service_cidr_message(cidr, rule, vpc_ranges)
@@ -72,7 +85,7 @@ def service_cidr_faults(cidr: object, path: str, vpc_ranges: Iterable[str]) -> I
             message,
             got=cidr,
             allowed=f"{allowed}, outside the VPC",
-            fix="choose another range, or leave it out",
+            fix=fix,
             source=rule["source"],
         )
 
@@ -80,9 +93,11 @@ def service_cidr_faults(cidr: object, path: str, vpc_ranges: Iterable[str]) -> I
 def _service_cidr_message(cidr: str, rule: Mapping[str, Any], vpc_ranges: Iterable[str]) -> str:
     """What is wrong with a range of addresses; empty where nothing is."""
     network = _network(cidr)
+    if ":" in cidr:
+        return "this is for clusters with IPv4 addresses: EKS itself gives others their Services"
     if network is None:
         return "this is no range of IPv4 addresses, or its address is not the first one"
-    if "/" not in cidr or not rule["widest"] <= network.prefixlen <= rule["narrowest"]:
+    if not rule["widest"] <= network.prefixlen <= rule["narrowest"]:
         return "EKS takes no range of this size for Services"
     if not any(
         block is not None and network.subnet_of(block) for block in map(_network, rule["blocks"])
@@ -95,10 +110,11 @@ def _service_cidr_message(cidr: str, rule: Mapping[str, Any], vpc_ranges: Iterab
 
 
 def _network(cidr: str) -> IPv4Network | None:
+    """A range of addresses; None for what is none, or does not begin with its first address."""
     from ipaddress import IPv4Network  # noqa: PLC0415  (kept off the import path of the package)
 
     try:
-        return IPv4Network(cidr)
+        return IPv4Network(cidr) if ipv4_range(cidr) else None
     except ValueError:
         return None
 
@@ -119,28 +135,3 @@ def principal_faults(arn: str, path: str) -> Iterator[Finding]:
             fix="for sts::...:assumed-role/NAME/SESSION write iam::...:role/NAME, with its path",
             source=read_toml("cluster.toml")["access_entries"]["source"],
         )
-
-
-def repeated_principal(arn: str, path: str) -> Finding:
-    """The fault of a principal that is to get two access entries."""
-    return fault(
-        "RepeatedAdministrator",
-        path,
-        "a principal has one access entry, and this one stands in the list already",
-        got=arn,
-        allowed="each principal once",
-        fix="leave one of the two out",
-        source=read_toml("cluster.toml")["access_entries"]["source"],
-    )
-
-
-def unknown_token(arn: str, path: str) -> Finding:
-    """The fault of a token behind which nothing stands."""
-    return fault(
-        "UnknownToken",
-        path,
-        "no construct of this app stands behind the token",
-        got=arn,
-        allowed=f"{PRINCIPAL_FORM}, or a token of this app",
-        fix="pass the attribute of the construct itself",
-    )

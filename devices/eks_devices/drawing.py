@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from typing import Any
+from collections.abc import Mapping
+from typing import NamedTuple, TypeVar
 
 from ._data import read_toml
 from ._frozen import FrozenDict
@@ -13,6 +14,7 @@ from .amis import CUSTOM_AMI, ami_type, disk_device
 from .bottlerocket import bottlerocket_settings
 from .extended_resources import extended_resources
 from .findings import Finding
+from .instance_store import uses_instance_store
 from .instance_types import AcceleratedInstanceType
 from .interfaces import group_interfaces, group_max_pods, node_addresses
 from .labels import taints_of
@@ -30,10 +32,22 @@ from .names import (
     manager_label,
     mechanism_label,
 )
-from .placement import placement_group, uses_instance_store
+from .placement import placement_group
 from .plans import DevicePlan, NodegroupPlan, ScheduledSize
 from .spec import NodegroupSpec
 from .vocabulary import DeviceType, Mechanism
+
+V = TypeVar("V")
+
+
+class _Drawn(NamedTuple):
+    """What a plan is drawn from."""
+
+    spec: NodegroupSpec
+    instance: AcceleratedInstanceType
+    version: str
+    devices: tuple[DevicePlan, ...]
+    findings: tuple[Finding, ...]
 
 
 def draw_nodegroup(
@@ -49,74 +63,57 @@ def draw_nodegroup(
     devices = tuple(
         _device(spec, device, count, choices[device]) for device, count in counts.items()
     )
-    max_pods = group_max_pods(spec, instance)
+    return _plan(_Drawn(spec, instance, version, devices, findings))
+
+
+def _plan(given: _Drawn) -> NodegroupPlan:
+    spec, instance, devices = given.spec, given.instance, given.devices
+    max_pods, scheduled = group_max_pods(spec, instance), _scheduled_size(spec)
     return NodegroupPlan(
         name=spec.name,
-        kubernetes_version=version,
+        instance_type=instance.name,
+        instance_types=(instance.name, *spec.alternative_instance_types),
+        kubernetes_version=given.version,
         operating_system=spec.operating_system,
         capacity=spec.capacity,
+        ami_type=CUSTOM_AMI if spec.ami_id else ami_type(instance, spec.operating_system) or "",
+        ami_id=spec.ami_id,
+        release_version=spec.release_version,
+        min_size=0 if scheduled else spec.min_size,
+        desired_size=None if scheduled else _desired_size(spec),
+        max_size=spec.max_size,
+        scheduled_size=scheduled,
+        placement_group=placement_group(spec, instance),
         devices=devices,
+        network_interfaces=group_interfaces(spec, instance),
         labels=_labels(spec, devices),
         taints=taints_of(spec, instance.device_type),
         extended_resources=extended_resources(devices, instance, spec.logical_neuron_cores),
         device_classes=_device_classes(devices),
+        max_pods=max_pods,
+        disk_device=disk_device(spec.operating_system),
+        disk_gib=spec.disk_gib or read_toml("limits.toml")["disk"]["default"],
+        instance_store=uses_instance_store(spec, instance),
+        addresses=node_addresses(spec, instance, max_pods),
+        subnet_cidrs=tuple(spec.subnet_cidrs),
         masked_units=_masked_units(devices),
+        logical_neuron_cores=spec.logical_neuron_cores,
+        bottlerocket_settings=bottlerocket_settings(spec.operating_system, devices, max_pods),
+        kubelet=_frozen(spec.kubelet),
+        hugepages_2mi=spec.hugepages_2mi,
+        user_data=spec.user_data,
+        node_repair=node_repair(spec),
+        update=update_config(spec),
+        tags=_frozen(spec.tags),
+        launch_template_overrides=_frozen(spec.launch_template_overrides),
         replace_key=_replace_key(spec, devices),
-        findings=findings,
-        **_sizes(spec),
-        **_instances(spec, instance, max_pods),
-        **_software(spec, instance, devices, max_pods),
+        findings=given.findings,
     )
 
 
-def _sizes(spec: NodegroupSpec) -> dict[str, Any]:
-    scheduled = _scheduled_size(spec)
-    return {
-        "min_size": 0 if scheduled else spec.min_size,
-        "desired_size": None if scheduled else _desired_size(spec),
-        "max_size": spec.max_size,
-        "scheduled_size": scheduled,
-        "node_repair": node_repair(spec),
-        "update": update_config(spec),
-        "tags": spec.tags,
-    }
-
-
-def _instances(
-    spec: NodegroupSpec, instance: AcceleratedInstanceType, max_pods: int | None
-) -> dict[str, Any]:
-    return {
-        "instance_type": instance.name,
-        "instance_types": (instance.name, *spec.alternative_instance_types),
-        "network_interfaces": group_interfaces(spec, instance),
-        "placement_group": placement_group(spec, instance),
-        "disk_device": disk_device(spec.operating_system),
-        "disk_gib": spec.disk_gib or read_toml("limits.toml")["disk"]["default"],
-        "instance_store": uses_instance_store(spec, instance),
-        "addresses": node_addresses(spec, instance, max_pods),
-        "subnet_cidrs": spec.subnet_cidrs,
-        "launch_template_overrides": spec.launch_template_overrides,
-    }
-
-
-def _software(
-    spec: NodegroupSpec,
-    instance: AcceleratedInstanceType,
-    devices: tuple[DevicePlan, ...],
-    max_pods: int | None,
-) -> dict[str, Any]:
-    system = spec.operating_system
-    return {
-        "ami_type": CUSTOM_AMI if spec.ami_id else ami_type(instance, system) or "",
-        "ami_id": spec.ami_id,
-        "release_version": spec.release_version,
-        "max_pods": max_pods,
-        "logical_neuron_cores": spec.logical_neuron_cores,
-        "bottlerocket_settings": bottlerocket_settings(system, devices, max_pods),
-        "kubelet": spec.kubelet,
-        "hugepages_2mi": spec.hugepages_2mi,
-        "user_data": spec.user_data,
-    }
+def _frozen(values: Mapping[str, V]) -> FrozenDict[str, V]:
+    """A mapping of a spec, which froze it itself where it could be read."""
+    return values if isinstance(values, FrozenDict) else FrozenDict(values)
 
 
 def _device(spec: NodegroupSpec, device: DeviceType, count: int, choice: Choice) -> DevicePlan:

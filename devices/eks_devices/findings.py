@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 _LONGEST_SHOWN = 120
+_MOST_SHOWN = 10_000
 
 
 class Severity(StrEnum):
@@ -69,10 +70,44 @@ class EksDevicesError(ValueError):
 def shown(value: object) -> str:
     """A value as an error shows it: short, and safe for objects whose repr fails."""
     try:
-        text = repr(value)
+        text = repr(value) if _is_small(value) else f"a {type(value).__name__} of many values"
     except Exception:  # noqa: BLE001  (a hostile repr must not hide the fault)
         text = f"<{type(value).__name__}>"
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "..."
+
+
+def _is_small(value: object) -> bool:
+    """Whether a nested value is soon written: a few lists in each other can hold billions."""
+    waiting, left = [value], _MOST_SHOWN
+    while waiting and left:
+        one = waiting.pop()
+        left -= 1
+        if isinstance(one, dict):
+            waiting += [*one.values()]
+        elif isinstance(one, (list, tuple, set, frozenset)):
+            waiting += [*one]
+    return not waiting
+
+
+def meant(name: object, known: Iterable[str]) -> str:
+    """What an unknown name may stand for, "did you mean a or b?"; empty where nothing is alike.
+
+    Capitals, hyphens and underscores do not count.
+
+    Args:
+        name: What a user wrote; it may be of any type.
+        known: The names that there are.
+    """
+    import difflib  # noqa: PLC0415  (only when something is wrong)
+
+    written, spelled = _spelling(name), {_spelling(one): one for one in known}
+    near = [written] if written in spelled else difflib.get_close_matches(written, spelled, n=2)
+    return f"did you mean {' or '.join(spelled[one] for one in near)}?" if near else ""
+
+
+def _spelling(name: object) -> str:
+    text = str.__str__(name) if isinstance(name, str) else shown(name)
+    return text[:_LONGEST_SHOWN].casefold().replace("-", "").replace("_", "")
 
 
 def fault(

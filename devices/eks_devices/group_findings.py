@@ -9,7 +9,7 @@ from .ami_releases import release_findings
 from .amis import ami_findings
 from .findings import Finding, fault, info, warning
 from .instance_types import AcceleratedInstanceType
-from .interfaces import group_interfaces
+from .interfaces import group_instances, group_interfaces
 from .kubernetes import floors
 from .mechanisms import Choice, choice_findings
 from .network import eni_limited_max_pods
@@ -75,10 +75,14 @@ def _instance_findings(spec: NodegroupSpec, instance: AcceleratedInstanceType) -
 
 
 def _pod_findings(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
-    addresses = eni_limited_max_pods(instance, group_interfaces(spec, instance))
-    if not spec.vpc_cni or spec.max_pods is None or addresses is None:
+    if not spec.vpc_cni or spec.max_pods is None:
         return
-    if spec.max_pods > addresses:
+    limits = (
+        eni_limited_max_pods(one, group_interfaces(spec, one))
+        for one in group_instances(spec, instance)
+    )
+    addresses = min((one for one in limits if one is not None), default=None)
+    if addresses is not None and spec.max_pods > addresses:
         yield warning(
             "MaxPodsAboveAddresses",
             f"{spec.path}.max_pods",
@@ -116,7 +120,7 @@ def _zone_findings(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> It
 def _efa_only_findings(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
     if spec.vpc_cni and group_interfaces(spec, instance):
         row = read_toml("limits.toml")["vpc_cni"]
-        fix = f"keep the VPC CNI add-on at {row['efa_only']} or later"
+        fix = f"keep the VPC CNI add-on at {row['oldest']} or later"
         yield info("VpcCniFloor", f"{spec.path}.efa", row["message"], fix=fix, source=row["source"])
 
 

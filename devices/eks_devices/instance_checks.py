@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 
 from .findings import Finding, fault
 from .instance_faults import logical_core_fault, nvlink_fault
-from .instance_types import AcceleratedInstanceType
+from .instance_store import instance_store_faults
+from .instance_types import AcceleratedInstanceType, lookup
 from .interfaces import max_pods_cap
 from .mixed_types import mixed_type_faults
 from .network import max_efa_count
@@ -26,15 +28,32 @@ def instance_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> I
     yield from efa_faults(spec, instance)
     yield from mixed_type_faults(spec, instance)
     yield from placement_faults(spec, instance)
+    yield from instance_store_faults(spec, instance)
     yield from _pod_faults(spec)
     yield from _huge_page_faults(spec, instance)
     if spec.compute_domains and not instance.nvlink_domain:
         yield nvlink_fault(instance, f"{spec.path}.compute_domains", got=True)
     yield from _accelerator_faults(spec, instance)
-    cap = max_pods_cap(instance)
-    yield from whole_number(
-        spec.max_pods, f"{spec.path}.max_pods", lowest=1, highest=cap, optional=True
-    )
+    yield from _pod_limit_faults(spec, instance)
+    yield from _alternative_faults(spec)
+
+
+def _pod_limit_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
+    path, cap = f"{spec.path}.max_pods", max_pods_cap(instance)
+    yield from whole_number(spec.max_pods, path, lowest=1, highest=cap, optional=True)
+
+
+def _alternative_faults(spec: NodegroupSpec) -> Iterator[Finding]:
+    """What the types that EC2 may start instead lack of what the group asks for."""
+    for index, name in enumerate(spec.alternative_instance_types):
+        found = lookup(name, "")
+        if isinstance(found, Finding):
+            continue
+        rules = (purchase_faults, instance_store_faults, _pod_limit_faults, _huge_page_faults)
+        for one in (each for rule in rules for each in rule(spec, found)):
+            path = f"{spec.path}.alternative_instance_types[{index}]"
+            message = f"{found.name}, judged as the group's own type: {one.message}"
+            yield dataclasses.replace(one, path=path, message=message)
 
 
 def efa_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:

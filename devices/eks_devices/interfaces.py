@@ -42,6 +42,7 @@ def group_max_pods(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> in
     """How many Pods a node may have: the smallest number of the types that EC2 may start."""
     if spec.max_pods is not None:
         return spec.max_pods
+    # Most groups have one type: the general way below would only slow each of their plans down.
     if not spec.alternative_instance_types:
         addresses = eni_limited_max_pods(instance, group_interfaces(spec, instance))
         return None if addresses is None else min(addresses, max_pods_cap(instance))
@@ -67,10 +68,19 @@ def node_addresses(
     """The IPv4 addresses that a node full of Pods takes from its subnet; None when unknown.
 
     Each interface has an address of its own, and with the VPC CNI each Pod one more; interfaces
-    beyond the first card's take no Pods.
+    beyond the first card's take no Pods. Of several types it is the one that takes most.
 
     Source: https://docs.aws.amazon.com/eks/latest/best-practices/vpc-cni.html
     """
+    if not spec.alternative_instance_types:
+        return _addresses(spec, instance, pods)
+    found = [_addresses(spec, one, pods) for one in group_instances(spec, instance)]
+    return None if None in found else max(one for one in found if one is not None)
+
+
+def _addresses(
+    spec: NodegroupSpec, instance: AcceleratedInstanceType, pods: int | None
+) -> int | None:
     drawn = [one for one in group_interfaces(spec, instance) if one.takes_address]
     interfaces = len(drawn) or 1
     if not spec.vpc_cni:

@@ -41,6 +41,11 @@ def label_faults(spec: NodegroupSpec) -> Iterator[Finding]:
         yield from _value_faults(value, at)
 
 
+def pool_faults(pool: object, path: str) -> Iterator[Finding]:
+    """The fault of the name of a pool, which is the value of a label of its nodes."""
+    yield from _value_faults(pool, path)
+
+
 def _owned_label(key: str, path: str) -> Iterator[Finding]:
     limits = read_toml("limits.toml")["labels"]
     prefix, slash, _ = key.rpartition("/")
@@ -74,7 +79,7 @@ def taint_faults(spec: NodegroupSpec) -> Iterator[Finding]:
     path, taints = f"{spec.path}.taints", spec.taints
     if taints is None:
         return
-    if not isinstance(taints, tuple):
+    if type(taints) is not tuple:
         yield wrong_type(path, taints, f"a sequence, each {_TAINT_FORM}", "write a list or tuple")
         return
     limits = read_toml("limits.toml")["taints"]

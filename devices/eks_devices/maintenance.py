@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._data import read_toml
 from .instance_types import AcceleratedInstanceType, lookup
+from .typecheck import plain_text
 from .vocabulary import DeviceType
 
 if TYPE_CHECKING:
@@ -53,9 +54,7 @@ class RepairOverride:
     def __post_init__(self) -> None:
         """Keep another kind of text as the text itself."""
         for name in ("condition", "reason"):
-            value = getattr(self, name)
-            if isinstance(value, str):
-                object.__setattr__(self, name, str.__str__(value))
+            object.__setattr__(self, name, plain_text(getattr(self, name)))
 
     def to_dict(self) -> dict[str, Any]:
         """The override as plain JSON values."""
@@ -164,7 +163,6 @@ def _untouched_alarms() -> tuple[RepairOverride, ...]:
             action=RepairAction.NO_ACTION,
         )
         for row in data["reason"]
-        if row["severity"] == "condition" and not row["numbered"]
     )
 
 

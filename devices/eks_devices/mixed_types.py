@@ -5,14 +5,55 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ._data import read_toml
 from .findings import Finding, fault
 from .instance_types import AcceleratedInstanceType, Accelerator, lookup
 from .interfaces import group_interfaces
 from .network import NetworkInterface, max_efa_count
 from .published import device_group_sizes, gpu_efa_roots, gpu_model
 from .spec import NodegroupSpec
+from .typecheck import text, wrong_type
 
 _TEMPLATES = "https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html"
+
+
+def type_list_faults(spec: NodegroupSpec) -> Iterator[Finding]:
+    """Faults of the list of types that EC2 may start instead, whatever the types are."""
+    types = spec.alternative_instance_types
+    if type(types) is tuple and not types:
+        return
+    path = f"{spec.path}.alternative_instance_types"
+    if type(types) is not tuple:
+        yield wrong_type(path, types, "a list of EC2 API names", "write a list or tuple of names")
+        return
+    for index, name in enumerate(types):
+        yield from text(name, f"{path}[{index}]", "an EC2 API name", "write the name as a text")
+    names = [spec.instance_type, *types]
+    for index, name in enumerate(types, start=1):
+        if isinstance(name, str) and name in names[:index]:
+            yield _repeated(f"{path}[{index - 1}]", name)
+    limits = read_toml("limits.toml")["instance_types"]
+    if len(names) > limits["most"]:
+        yield fault(
+            "TooManyInstanceTypes",
+            path,
+            "EKS takes no more instance types in a node group",
+            got=len(names),
+            allowed=f"{limits['most']} with instance_type",
+            fix="leave types out",
+            source=limits["source"],
+        )
+
+
+def _repeated(path: str, name: str) -> Finding:
+    return fault(
+        "RepeatedInstanceType",
+        path,
+        "the group has this instance type already",
+        got=name,
+        allowed="each type once, instance_type included",
+        fix="leave it out",
+    )
 
 
 def mixed_type_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:

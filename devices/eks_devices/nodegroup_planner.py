@@ -20,8 +20,7 @@ from .network import default_efa_count
 from .plans import NodegroupPlan
 from .spec import NodegroupSpec
 from .typecheck import wrong_type
-from .user_data import user_data_size_faults
-from .user_data_conflicts import own_user_data_conflicts
+from .user_data import user_data_conflicts, user_data_size_faults
 from .vocabulary import DeviceType, Mechanism
 
 # Stands in, option by option, for what is at fault, so that the other rules can still be asked.
@@ -113,10 +112,8 @@ class _Judgement:
 
 def _user_data_faults(plan: NodegroupPlan, path: str) -> Iterator[Finding]:
     """Faults of the user data that the plan gives, with a user's own in it."""
-    if plan.user_data is None:
-        return
-    conflicts = tuple(own_user_data_conflicts(plan, f"{path}.user_data"))
-    yield from conflicts or user_data_size_faults(plan, f"{path}.user_data")
+    conflicts = tuple(user_data_conflicts(plan, f"{path}.user_data"))
+    yield from conflicts or user_data_size_faults(plan, path)
 
 
 def _plain(spec: NodegroupSpec, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Where a node group's instances are placed, and whether their local disks are used."""
+"""Where a node group's instances are placed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from .findings import Finding, fault, warning
 from .instance_types import AcceleratedInstanceType
 from .interfaces import group_interfaces
 from .spec import NodegroupSpec
-from .vocabulary import OperatingSystem
+from .typecheck import is_token, wrong_type
 
 _CLUSTER = "cluster"
+_FORM = "True, False, the name of a placement group, or None"
+_LONGEST_NAME = 255
 _BLOCKS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html"
 _GROUPS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-groups.html"
 
@@ -28,15 +30,29 @@ def placement_group(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> b
     return wanted and _CLUSTER in instance.placement_strategies
 
 
-def uses_instance_store(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> bool:
-    """Whether local disks hold images and Pods' files."""
-    if spec.instance_store is not None:
-        return spec.instance_store
-    return bool(instance.instance_store_gb) and spec.operating_system is OperatingSystem.AL2023
+def placement_form_faults(spec: NodegroupSpec) -> Iterator[Finding]:
+    """The fault of what names no placement group, whatever the instance type is."""
+    value = spec.placement_group
+    if value is None or value is True or value is False or is_token(value):
+        return
+    path = f"{spec.path}.placement_group"
+    fix = "use True for a group of its own, or name one that exists"
+    if not isinstance(value, str):
+        yield wrong_type(path, value, _FORM, fix)
+    elif not value.strip() or not value.isascii() or len(value) > _LONGEST_NAME:
+        yield fault(
+            "MalformedPlacementGroup",
+            path,
+            "EC2 has no placement group of such a name",
+            got=value,
+            allowed=f"1 to {_LONGEST_NAME} ASCII characters",
+            fix=fix,
+            source="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreatePlacementGroup.html",
+        )
 
 
 def placement_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
-    """Faults of a placement group and of local disks on an instance type."""
+    """Faults of a placement group on an instance type."""
     path = f"{spec.path}.placement_group"
     if spec.placement_group and spec.capacity.kind is CapacityKind.CAPACITY_BLOCK:
         yield fault(
@@ -58,16 +74,6 @@ def placement_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> 
             allowed="False or None",
             fix="leave placement_group out",
             source=_GROUPS,
-        )
-    if spec.instance_store and not instance.instance_store_gb:
-        yield fault(
-            "NoInstanceStore",
-            f"{spec.path}.instance_store",
-            f"{instance.name} has no local disks",
-            got=True,
-            allowed="False or None",
-            fix="leave instance_store out, and choose the volume's size by disk_gib",
-            source="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/InstanceStorage.html",
         )
 
 

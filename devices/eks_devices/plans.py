@@ -11,9 +11,9 @@ from .capacity import Capacity
 from .findings import Finding, Severity
 from .maintenance import NodeRepair, UpdateConfig
 from .network import NetworkInterface
-from .own_user_data import UserData
 from .taints import Taint
 from .typecheck import is_token
+from .user_data import UserData
 from .vocabulary import DeviceType, Mechanism, OperatingSystem
 
 PLAN_SCHEMA = "eks-devices/plan/v1"

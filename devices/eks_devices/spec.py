@@ -12,10 +12,10 @@ from ._frozen import FrozenDict, deep_frozen, frozen_dict
 from .capacity import Capacity
 from .findings import raise_faults
 from .maintenance import NodeRepair, UpdateConfig
-from .own_user_data import UserData
 from .sharing import GpuSharing
 from .taints import Taint
-from .typecheck import path_step, wrong_type
+from .typecheck import path_step, plain_text, wrong_type
+from .user_data import UserData
 from .vocabulary import DeviceType, Mechanism, OperatingSystem
 
 
@@ -165,16 +165,16 @@ class NodegroupSpec:
     def __post_init__(self) -> None:
         """Copy collections; values of a wrong type stay as they are, for the plan to name."""
         for name in _TEXTS:
-            object.__setattr__(self, name, _plain(getattr(self, name)))
+            object.__setattr__(self, name, plain_text(getattr(self, name)))
         for name, copy in _MAPPINGS:
             value = getattr(self, name)
             if isinstance(value, Mapping) and not isinstance(value, FrozenDict):
                 object.__setattr__(self, name, _copied(value, copy))
         for name in _LISTS:
             value = getattr(self, name)
-            if isinstance(value, Sequence) and not isinstance(value, _NO_LISTS):
+            if type(value) is not tuple and _is_list(value, Sequence):
                 object.__setattr__(self, name, _copied(value, tuple))
-        if isinstance(self.external, Collection) and not isinstance(self.external, _NO_LISTS):
+        if type(self.external) is not tuple and _is_list(self.external, Collection):
             object.__setattr__(self, "external", _copied(self.external, _sorted))
 
     @property
@@ -222,8 +222,9 @@ def _path(name: str) -> str:
     return f"nodegroups.{path_step(name)}"
 
 
-# Collections that nobody means as a list of values; the plan names them.
-_NO_LISTS = (str, bytes, bytearray, Mapping, tuple)
+def _is_list(value: Any, kind: type) -> bool:
+    """Whether somebody means a collection as a list of values; the plan names what is none."""
+    return isinstance(value, kind) and not isinstance(value, (str, bytes, bytearray, Mapping))
 
 
 def _copied(value: Any, copy: Callable[[Any], Any]) -> Any:
@@ -233,20 +234,15 @@ def _copied(value: Any, copy: Callable[[Any], Any]) -> Any:
         return value
 
 
-def _plain(value: Any) -> Any:
-    """A member of an enum, or another kind of text, as the text itself."""
-    return str.__str__(value) if isinstance(value, str) else value
-
-
 def _texts(values: Mapping[Any, Any]) -> FrozenDict[Any, Any]:
-    return FrozenDict((_plain(key), _plain(value)) for key, value in values.items())
+    return FrozenDict((plain_text(key), plain_text(value)) for key, value in values.items())
 
 
 def _sorted(values: Collection[Any]) -> tuple[Any, ...]:
     return tuple(sorted(values, key=str))
 
 
-_TEXTS = ("name", "instance_type", "release_version", "ami_id", "placement_group", "scope")
+_TEXTS = ("name", "instance_type", "release_version", "ami_id", "placement_group", "scope", "pool")
 _LISTS = ("taints", "alternative_instance_types", "subnet_cidrs")
 _MAPPINGS: tuple[tuple[str, Callable[[Any], Any]], ...] = (
     ("mechanism", frozen_dict),

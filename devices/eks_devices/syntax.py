@@ -23,6 +23,8 @@ _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _DNS_LABEL = re.compile(_LABEL, re.ASCII)
 _DNS_SUBDOMAIN = re.compile(rf"{_LABEL}(\.{_LABEL})*", re.ASCII)
 _LABEL_PART = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?", re.ASCII)
+_OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+_IPV4_RANGE = re.compile(rf"{_OCTET}(?:\.{_OCTET}){{3}}/(?:3[0-2]|[12]?[0-9])", re.ASCII)
 _CHARACTERS = "letters, digits, '-', '_' or '.'"
 _AT_BOTH_ENDS = "a letter or digit at both ends"
 
@@ -50,6 +52,16 @@ def is_label_value(value: str) -> bool:
 
 def _is_label_part(value: str) -> bool:
     return len(value) <= LONGEST_LABEL_PART and _LABEL_PART.fullmatch(value) is not None
+
+
+def ipv4_range(value: str) -> bool:
+    """Whether a string is a range of IPv4 addresses, "10.0.0.0/18".
+
+    Its address need not be the first one: EC2 takes 10.0.0.18/18, and means 10.0.0.0/18.
+
+    Source: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateSubnet.html
+    """
+    return _IPV4_RANGE.fullmatch(value) is not None
 
 
 def well_formed(

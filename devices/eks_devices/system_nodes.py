@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any, Final, TypedDict, cast
 
 from ._data import read_toml
+from ._frozen import FrozenDict
+from .ami_releases import release_faults
+from .amis import ami_type_of
 from .findings import Finding, fault
 from .instance_names import InstanceName, no_node_faults, parsed_name
-from .typecheck import boolean, is_token, path_step, whole_number, wrong_type
+from .labels import label_faults
+from .names import NODEGROUP_LABEL
+from .nodegroup_rules import disk_faults, nodegroup_name_faults, size_faults
+from .spec import NodegroupSpec
+from .tags import tag_faults
+from .typecheck import boolean, is_token, members, unknown_option, wrong_type
 from .vocabulary import OperatingSystem
 
-_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?", re.ASCII)
-_SYSTEM = OperatingSystem.AL2023
+SYSTEM: Final = OperatingSystem.AL2023
+# Options that accelerated groups have too, with the same rules.
+_SHARED: Final = ("labels", "tags", "release_version")
 
 
 class SystemNodegroupOptions(TypedDict, total=False):
-    """The options of a system node group; `SystemNodegroupPlan` documents each one."""
+    """The options of a system node group, each of which `SystemNodegroupPlan` documents."""
 
     instance_types: Sequence[str] | None
     min_size: int
@@ -26,11 +34,16 @@ class SystemNodegroupOptions(TypedDict, total=False):
     desired_size: int | None
     autoscaled: bool
     disk_gib: int | None
+    labels: Mapping[str, str]
+    tags: Mapping[str, str]
+    release_version: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemNodegroupPlan:
     """A managed node group without accelerators and taints, on AL2023.
+
+    The option `autoscaled` says that an autoscaler sets the size, and leaves `desired_size` out.
 
     Args:
         name: Names the group in labels and in EKS.
@@ -38,11 +51,14 @@ class SystemNodegroupPlan:
             architecture; one ordinary type unless named. Types that this library has no data of
             are fine: their names tell the architecture.
         ami_type: The EKS AMI type of their architecture.
+        release_version: A pinned AMI release, "1.34.2-20261023"; the newest unless named.
         min_size: The fewest nodes; 2 unless named, so that DNS outlives one of them.
         max_size: The most nodes; the larger one of `min_size` and `desired_size` unless named.
-        desired_size: Nodes at creation; `min_size` unless named, and left to the autoscaler with
-            `autoscaled=True`.
+        desired_size: Nodes at creation; `min_size` unless named, None with `autoscaled=True`.
         disk_gib: Size of the volume for images and Pods' files in GiB; 50 unless named.
+        labels: Labels of the nodes: your own, and the one with the group's name.
+        tags: Tags of the instances and volumes, beside those of `Tags.of(...)`; a change of
+            either starts new nodes.
 
     Source: https://docs.aws.amazon.com/eks/latest/userguide/managed-node-groups.html
     """
@@ -50,15 +66,18 @@ class SystemNodegroupPlan:
     name: str
     instance_types: tuple[str, ...]
     ami_type: str
+    release_version: str | None
     min_size: int
     max_size: int
     desired_size: int | None
     disk_gib: int
+    labels: FrozenDict[str, str]
+    tags: FrozenDict[str, str]
 
 
 def system_nodegroup_plan(name: str, options: SystemNodegroupOptions) -> SystemNodegroupPlan:
     """What comes of options without faults."""
-    defaults = read_toml("cluster.toml")["system_nodegroup"]
+    defaults, shared = _defaults(), _as_spec(name, options)
     types = options.get("instance_types")
     instance_types = tuple(defaults["instance_types"] if types is None else types)
     fewest = options.get("min_size", defaults["min_size"])
@@ -69,77 +88,83 @@ def system_nodegroup_plan(name: str, options: SystemNodegroupOptions) -> SystemN
         name=name,
         instance_types=instance_types,
         ami_type=_ami_type(instance_types[0]),
+        release_version=shared.release_version,
         min_size=fewest,
         max_size=largest if most is None else most,
         desired_size=None if options.get("autoscaled") else fewest if desired is None else desired,
         disk_gib=defaults["disk_gib"] if disk is None else disk,
+        labels=FrozenDict({NODEGROUP_LABEL: name, **shared.labels}),
+        tags=FrozenDict(shared.tags),
     )
 
 
-def system_nodegroup_faults(name: object, options: Mapping[str, Any]) -> Iterator[Finding]:
-    """Every fault of the name and the options of a system node group."""
-    path = f"nodegroups.{path_step(name)}"
-    yield from _name_faults(name, f"{path}.name")
+def system_nodegroup_faults(
+    name: object, options: Mapping[str, Any], *, kubernetes_version: str | None = None
+) -> Iterator[Finding]:
+    """Every fault of the name and the options of a system node group.
+
+    Args:
+        name: Names the group.
+        options: What a user gave; any value of it may be wrong.
+        kubernetes_version: The minor of the cluster, "1.34"; None where the cluster is wrong too.
+    """
+    shared = _as_spec(name, options)
+    path, known = shared.path, SystemNodegroupOptions.__annotations__
+    yield from nodegroup_name_faults(name, f"{path}.name")
     for option in options:
-        if option not in SystemNodegroupOptions.__annotations__:
-            yield _unknown_option(option, path)
+        if option not in known:
+            yield unknown_option(option, known, path, of="a system node group")
     types = options.get("instance_types")
     if types is not None:
         yield from _type_faults(types, f"{path}.instance_types")
     yield from boolean(options.get("autoscaled", False), f"{path}.autoscaled")
-    yield from _size_faults(options, path)
-    limit = read_toml("limits.toml")["disk"]
-    yield from whole_number(
-        options.get("disk_gib"),
-        f"{path}.disk_gib",
-        lowest=limit["smallest"],
-        highest=limit["largest"],
-        optional=True,
+    yield from size_faults(
+        path,
+        min_size=options.get("min_size", _defaults()["min_size"]),
+        max_size=options.get("max_size"),
+        desired_size=options.get("desired_size"),
+        autoscaled=options.get("autoscaled"),
+        lowest=1,
     )
+    yield from disk_faults(options.get("disk_gib"), f"{path}.disk_gib")
+    yield from label_faults(shared)
+    yield from tag_faults(shared.tags, f"{path}.tags")
+    yield from tuple(release_faults(shared)) or _minor_faults(shared, kubernetes_version)
 
 
-def _name_faults(name: object, path: str) -> Iterator[Finding]:
-    allowed = "1 to 63 letters, digits, '-' or '_', letters or digits at both ends"
-    if not isinstance(name, str) or is_token(name):
-        yield wrong_type(path, name, allowed, "write the name as a text")
-    elif not _NAME.fullmatch(name):
+def _defaults() -> dict[str, Any]:
+    return cast("dict[str, Any]", read_toml("cluster.toml")["system_nodegroup"])
+
+
+def _as_spec(name: Any, options: Mapping[str, Any]) -> NodegroupSpec:
+    """What the group has in common with accelerated ones, as their rules read it."""
+    given = {option: options[option] for option in _SHARED if option in options}
+    return NodegroupSpec(name=name, instance_type="", max_size=1, operating_system=SYSTEM, **given)
+
+
+def _minor_faults(spec: NodegroupSpec, version: str | None) -> Iterator[Finding]:
+    release = spec.release_version
+    if release is not None and version is not None and not release.startswith(f"{version}."):
         yield fault(
-            "MalformedName",
-            path,
-            "EKS takes no such node group name",
-            got=name,
-            allowed=allowed,
-            fix="shorten or respell the name",
-            source=read_toml("limits.toml")["names"]["source"],
+            "ReleaseOfOtherMinor",
+            f"{spec.path}.release_version",
+            f"the cluster is of Kubernetes {version}, and the release is for another minor",
+            got=release,
+            allowed=f"a release that begins with {version}.",
+            fix="pin a release of the cluster's own minor",
+            source="https://github.com/awslabs/amazon-eks-ami/releases",
         )
 
 
-def _unknown_option(option: object, path: str) -> Finding:
-    import difflib  # noqa: PLC0415  (only when something is wrong)
-
-    known = list(SystemNodegroupOptions.__annotations__)
-    near = difflib.get_close_matches(path_step(option), known, n=2)
-    return fault(
-        "UnknownOption",
-        f"{path}.{path_step(option)}",
-        "a system node group has no such option",
-        got=option,
-        allowed=", ".join(known),
-        fix=f"did you mean {' or '.join(near)}?" if near else "leave the option out",
-    )
-
-
 def _type_faults(types: object, path: str) -> Iterator[Finding]:
-    wanted = "a list of names of instance types"
-    if isinstance(types, (str, bytes)) or not isinstance(types, Sequence):
-        yield wrong_type(path, types, wanted, "pass a list of names of instance types")
-        return
-    try:
-        names = list(types)
-    except Exception:  # noqa: BLE001  (a collection that cannot be read)
-        names = []
+    names = members(types, ordered=True)
     if not names:
-        yield wrong_type(path, types, f"{wanted}, one or more", "name a type, or leave it out")
+        wanted, fix = (
+            "a list of one or more names of instance types",
+            "pass a list, or leave it out",
+        )
+        yield wrong_type(path, types, wanted, fix)
+        return
     found: list[InstanceName] = []
     for index, name in enumerate(names):
         parsed = _parsed(name)
@@ -152,6 +177,18 @@ def _type_faults(types: object, path: str) -> Iterator[Finding]:
             yield from _one_type_faults(parsed, where)
             found.append(parsed)
     yield from _mixed_faults(found, path)
+    limits = read_toml("limits.toml")["instance_types"]
+    if len(names) > limits["most"]:
+        message, fix = "EKS takes no more instance types in a node group", "leave types out"
+        yield fault(
+            "TooManyInstanceTypes",
+            path,
+            message,
+            got=len(names),
+            allowed=f"{limits['most']} at most",
+            fix=fix,
+            source=limits["source"],
+        )
 
 
 def _parsed(name: object) -> InstanceName | None:
@@ -206,51 +243,6 @@ def _mixed_faults(found: Sequence[InstanceName], path: str) -> Iterator[Finding]
         )
 
 
-def _size_faults(options: Mapping[str, Any], path: str) -> Iterator[Finding]:
-    highest = read_toml("limits.toml")["sizes"]["most"]
-    fewest = options.get("min_size", read_toml("cluster.toml")["system_nodegroup"]["min_size"])
-    most, desired = options.get("max_size"), options.get("desired_size")
-    wrong = list(whole_number(fewest, f"{path}.min_size", lowest=1, highest=highest))
-    for name, value in (("max_size", most), ("desired_size", desired)):
-        at = f"{path}.{name}"
-        wrong += whole_number(value, at, lowest=1, highest=highest, optional=True)
-    yield from wrong or _order_faults(fewest, most, desired, path)
-    if options.get("autoscaled") is True and desired is not None:
-        yield fault(
-            "DesiredSizeWithAutoscaler",
-            f"{path}.desired_size",
-            "an autoscaler sets the desired size, and a deployment would undo it",
-            got=desired,
-            allowed="None while autoscaled=True",
-            fix="leave desired_size out, or autoscaled=False",
-        )
-
-
-def _order_faults(
-    fewest: int, most: int | None, desired: int | None, path: str
-) -> Iterator[Finding]:
-    if most is not None and fewest > most:
-        message, fix = "min_size is above max_size", "raise max_size, or lower min_size"
-        yield _out_of_order(f"{path}.max_size", message, most, f"{fewest} or more", fix)
-    if desired is None:
-        return
-    if desired < fewest or (most is not None and desired > most):
-        message = "desired_size is not between min_size and max_size"
-        allowed = f"{fewest} or more" if most is None else f"{fewest} to {most}"
-        fix = "move desired_size between"
-        yield _out_of_order(f"{path}.desired_size", message, desired, allowed, fix)
-
-
-def _out_of_order(path: str, message: str, got: int, allowed: str, fix: str) -> Finding:
-    return fault("SizesOutOfOrder", path, message, got=got, allowed=allowed, fix=fix)
-
-
 def _ami_type(name: str) -> str:
     parsed = parsed_name(name)
-    architecture = str(parsed.architecture) if parsed else ""
-    return next(
-        str(row["ami_type"])
-        for row in read_toml("amis.toml")["ami"]
-        if (row["operating_system"], row["architecture"], row["accelerator"])
-        == (_SYSTEM, architecture, "none")
-    )
+    return (parsed and ami_type_of(SYSTEM, str(parsed.architecture))) or ""

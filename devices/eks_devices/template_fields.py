@@ -8,8 +8,16 @@ from typing import Any, Final
 
 from ._data import read_json
 from ._frozen import FrozenDict
-from .findings import Finding, fault
-from .typecheck import boolean, is_token, path_step, text, whole_number, wrong_type
+from .findings import Finding, fault, meant
+from .typecheck import (
+    boolean,
+    is_number_token,
+    is_token,
+    path_step,
+    text,
+    whole_number,
+    wrong_type,
+)
 
 _FIELDS: Final = "launch_template_fields.json"
 _SOURCE: Final = (
@@ -19,8 +27,8 @@ _SOURCE: Final = (
 _NEWER: Final = (
     "leave it out; what is newer than this list can be set on the construct's launch_template"
 )
-# The CDK encodes numbers that are tokens as huge negative ones.
-_NUMBER_TOKENS: Final = (-1e308, -1e200)
+# EC2's numbers are of this size.
+_MOST: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,27 +75,41 @@ def properties(
 
 
 def is_unknown(value: object) -> bool:
-    """Whether a value is known at deployment only: a token, resolvable, or CloudFormation's own."""
-    least, most = _NUMBER_TOKENS
-    is_number_token = isinstance(value, float) and least < value < most
-    return is_token(value) or is_number_token or is_intrinsic(value) or _is_resolvable(value)
+    """Whether a value is known at deployment only: a token, or what the CDK resolves."""
+    return is_token(value) or is_number_token(value) or _is_resolvable(value)
 
 
-def is_intrinsic(value: object) -> bool:
+def _is_resolvable(value: object) -> bool:
+    """Whether the CDK resolves an object; nothing of its value is read.
+
+    It takes objects of its own classes, and of classes that say which interface they implement.
+    """
+    kind = type(value)
+    module = getattr(kind, "__module__", None)
+    if isinstance(module, str) and module.startswith("jsii."):
+        # What jsii hands out for an interface shows its methods on the object alone.
+        return callable(getattr(value, "resolve", None))
+    if not (hasattr(kind, "resolve") and hasattr(kind, "creation_stack")):
+        return False
+    declared = getattr(kind, "__jsii_ifaces__", None)
+    interfaces = declared if isinstance(declared, list) else []
+    return bool(_jsii_name(kind)) or any(
+        _jsii_name(one).endswith(".IResolvable") for one in interfaces
+    )
+
+
+def _jsii_name(kind: object) -> str:
+    """The name by which jsii knows a class; empty for any other."""
+    name = getattr(kind, "__jsii_type__", None)
+    return name if isinstance(name, str) else ""
+
+
+def _is_function(value: object) -> bool:
     """Whether a mapping is a function of CloudFormation, such as {"Ref": "Key"}."""
     if not isinstance(value, Mapping) or len(value) != 1:
         return False
     (key,) = value
     return isinstance(key, str) and (key == "Ref" or key.startswith("Fn::"))
-
-
-def _is_resolvable(value: object) -> bool:
-    """Whether the CDK resolves an object; nothing of its value is read."""
-    kind = type(value)
-    if kind.__module__.startswith("jsii."):
-        # What jsii hands out for an interface shows its methods on the object alone.
-        return callable(getattr(value, "resolve", None))
-    return hasattr(kind, "resolve") and hasattr(kind, "creation_stack")
 
 
 def normal(key: object) -> str:
@@ -99,6 +121,9 @@ def normal(key: object) -> str:
 def _table(
     at: Property, fields: Mapping[str, Any], refused: Refusal
 ) -> Iterator[Property | Finding]:
+    if _is_function(at.value):
+        yield _function(at)
+        return
     names = {normal(name): name for name in fields}
     for key, value in at.value.items():
         name = names.get(normal(key))
@@ -126,6 +151,8 @@ def _value(at: Property, kind: Any, refused: Refusal) -> Iterator[Property | Fin
                 "write the table; its leaves may be tokens",
             )
             yield wrong_type(at.path, at.value, wanted, fix)
+    elif _is_function(at.value):
+        yield _function(at)
     elif isinstance(kind, list):
         yield from _list(at, kind[0], refused)
     elif not is_unknown(at.value):
@@ -147,9 +174,21 @@ def _leaf_faults(at: Property, kind: str) -> Iterator[Finding]:
         yield from boolean(at.value, at.path)
     elif kind == "number":
         # EC2 takes whole numbers in every property that is not refused as a whole.
-        yield from whole_number(at.value, at.path, lowest=0)
+        yield from whole_number(at.value, at.path, lowest=0, highest=_MOST)
     else:
         yield from text(at.value, at.path, "a text", "write a text")
+
+
+def _function(at: Property) -> Finding:
+    return fault(
+        "FunctionAsMapping",
+        at.path,
+        "functions of CloudFormation are tokens here: the CDK checks what a token refers to",
+        got=at.value,
+        allowed="a value, or a token such as parameter.value_as_string or Fn.condition_if(...)",
+        fix="write the token; the leaves of a table may be tokens, the table itself may not",
+        source="https://docs.aws.amazon.com/cdk/v2/guide/tokens.html",
+    )
 
 
 def _misspelt(one: Property, key: object, name: str) -> Finding:
@@ -165,18 +204,16 @@ def _misspelt(one: Property, key: object, name: str) -> Finding:
 
 
 def _unknown(at: Property, key: object, fields: Mapping[str, Any], refused: Refusal) -> Finding:
-    import difflib  # noqa: PLC0415  (only when something is wrong)
-
-    near = difflib.get_close_matches(path_step(key), list(fields), n=2)
     allowed = [one for one in fields if not any(refused(at.below(one, one, None)))]
-    near = near or [one for one in _paths(read_json(_FIELDS), "") if _ends_with(one, key)][:2]
+    elsewhere = [one for one in _paths(read_json(_FIELDS), "") if _ends_with(one, key)][:2]
+    hint = f"did you mean {' or '.join(elsewhere)}?" if elsewhere else _NEWER
     return fault(
         "UnknownTemplateField",
         f"{at.path}.{path_step(key)}",
         f"CloudFormation has no such property in {at.field or 'LaunchTemplateData'}",
         got=key,
         allowed=", ".join(allowed),
-        fix=f"did you mean {' or '.join(near)}?" if near else _NEWER,
+        fix=meant(key, fields) or hint,
         source=_SOURCE,
     )
 

@@ -1,26 +1,25 @@
-"""Properties of a launch template that a user lays over those of the plan."""
+"""Judges the properties of a launch template that a user lays over those of the plan."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ._data import read_toml
 from ._frozen import FrozenDict
-from .capacity import Capacity, CapacityKind
 from .findings import Finding, fault, warning
 from .spec import NodegroupSpec
-from .template_fields import Property, is_intrinsic, is_unknown, normal, properties
-from .template_volumes import is_plan_disk, is_root_disk, volume_faults
+from .tags import tag_key_faults, tag_value_faults
+from .template_fields import Property, is_unknown, normal, properties
+from .template_overlay import ENTRY_KEYS
+from .template_tables import applies, has, table_faults
+from .template_volumes import volume_faults
 from .typecheck import whole_number, wrong_type
 
 _DATA: Final = "launch_template.toml"
 _FORM: Final = 'a mapping such as {"Monitoring": {"Enabled": True}}, without cycles'
-# What tells the entries of a list apart; entries of other lists have no names.
-_KEYS: Final = {"BlockDeviceMappings": "DeviceName", "TagSpecifications": "ResourceType"}
-_TAG_KEYS: Final = {"Tags": "Key"}
-_KEYED: Final = {**_KEYS, "TagSpecifications[].Tags": "Key"}
+_TAG: Final = "TagSpecifications[].Tags[]"
 
 
 def override_faults(spec: NodegroupSpec) -> Iterator[Finding]:
@@ -30,17 +29,25 @@ def override_faults(spec: NodegroupSpec) -> Iterator[Finding]:
         yield wrong_type(path, values, _FORM, "write CloudFormation's LaunchTemplateData")
     if not isinstance(values, FrozenDict) or not len(values):
         return
-    for one in properties(values, path, functools.partial(_refused, spec)):
-        if isinstance(one, Finding):
-            yield one
-            continue
-        yield from _value_faults(one)
-        if one.field in _KEYED and isinstance(one.value, tuple):
-            yield from _key_faults(one, _KEYED[one.field])
-        if one.field == "BlockDeviceMappings[]":
-            yield from volume_faults(spec, one)
-        if one.field == "TagSpecifications[].Tags[].Key":
-            yield from _tag_key_faults(one)
+    found = [
+        told
+        for one in properties(values, path, functools.partial(_refused, spec))
+        for told in ([one] if isinstance(one, Finding) else _property_faults(spec, one))
+    ]
+    # A number can be out of the range of its kind and of a narrower one, which says more.
+    yield from {(one.code, one.path, one.fix): one for one in found}.values()
+
+
+def _property_faults(spec: NodegroupSpec, one: Property) -> Iterator[Finding]:
+    yield from _value_faults(one)
+    if one.field in ENTRY_KEYS and isinstance(one.value, tuple):
+        yield from _key_faults(one, ENTRY_KEYS[one.field])
+    if one.field == "BlockDeviceMappings[]":
+        yield from volume_faults(spec, one)
+    if isinstance(one.value, FrozenDict):
+        yield from table_faults(spec, one)
+    if isinstance(one.value, str) and not is_unknown(one.value):
+        yield from _tag_faults(one)
 
 
 def override_findings(spec: NodegroupSpec) -> Iterator[Finding]:
@@ -51,75 +58,12 @@ def override_findings(spec: NodegroupSpec) -> Iterator[Finding]:
     path = f"{spec.path}.launch_template_overrides"
     for one in properties(values, path, functools.partial(_refused, spec)):
         if isinstance(one, Property):
-            yield from _findings(one)
-
-
-def merged(data: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """A launch template's data with overrides laid over it; neither input changes.
-
-    Tables merge by key. A list replaces the one that is there, but block devices merge by
-    DeviceName, tag specifications by ResourceType and their tags by Key. Any other value, a
-    token or function of CloudFormation too, replaces what is there.
-
-    Args:
-        data: What the plan gives, in CloudFormation's spelling.
-        overrides: What `override_faults` finds no fault with.
-    """
-    return _merged_table(data, overrides, _KEYS)
-
-
-def _merged_table(
-    data: Mapping[str, Any], overrides: Mapping[str, Any], keys: Mapping[str, str]
-) -> dict[str, Any]:
-    result = {name: _plain(value) for name, value in data.items()}
-    for name, value in overrides.items():
-        result[name] = _merged(result.get(name), value, keys.get(name))
-    return result
-
-
-def _merged(old: Any, new: Any, key: str | None) -> Any:
-    if _is_table(old) and _is_table(new):
-        return _merged_table(old, new, {})
-    if key and _is_list(new) and all(_key(one, key) for one in new):
-        return _merged_entries(old if isinstance(old, list) else [], new, key)
-    return _plain(new)
-
-
-def _merged_entries(old: list[Any], new: Sequence[Any], key: str) -> list[Any]:
-    result = list(old)
-    for entry in new:
-        place = next((at for at, one in enumerate(result) if _key(one, key) == entry[key]), None)
-        if place is None:
-            result.append(_merged_table({}, entry, _TAG_KEYS))
-        else:
-            result[place] = _merged_table(result[place], entry, _TAG_KEYS)
-    return result
-
-
-def _key(entry: Any, key: str) -> str | None:
-    """What an entry goes by; None for one that has no name."""
-    name = entry.get(key) if _is_table(entry) else None
-    return name if isinstance(name, str) else None
-
-
-def _is_table(value: object) -> bool:
-    return isinstance(value, Mapping) and not is_intrinsic(value)
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, (list, tuple))
-
-
-def _plain(value: Any) -> Any:
-    """A copy that may change, down to its leaves."""
-    if isinstance(value, Mapping):
-        return {name: _plain(one) for name, one in value.items()}
-    return [_plain(one) for one in value] if _is_list(value) else value
+            yield from _findings(spec, one)
 
 
 def _refused(spec: NodegroupSpec, one: Property) -> Iterator[Finding]:
     for row in read_toml(_DATA)["forbidden"]:
-        if one.field in row["fields"] and _holds(row, one) and _applies(row, spec, one):
+        if one.field in row["fields"] and _holds(row, one) and applies(row, spec, one):
             yield _forbidden(row, one)
             return
 
@@ -142,31 +86,18 @@ def _forbidden(row: Mapping[str, Any], one: Property) -> Finding:
 def _holds(row: Mapping[str, Any], one: Property) -> bool:
     """Whether the value of a property is meant by a row; one that nobody knows yet is not."""
     value = one.value
+    if "without" in row:
+        return isinstance(value, FrozenDict) and not any(
+            has(value, name) for name in row["without"]
+        )
     if "values" in row:
         return isinstance(value, (str, bool)) and value in row["values"]
     return "above" not in row or (type(value) is int and value > row["above"])
 
 
-def _applies(row: Mapping[str, Any], spec: NodegroupSpec, one: Property) -> bool:
-    return "when" not in row or _CONDITIONS[row["when"]](spec, one)
-
-
-def _is_bought(spec: NodegroupSpec, kind: CapacityKind) -> bool:
-    return isinstance(spec.capacity, Capacity) and spec.capacity.kind is kind
-
-
-_CONDITIONS: Final[Mapping[str, Callable[[NodegroupSpec, Property], bool]]] = {
-    "capacity-block": lambda spec, _: _is_bought(spec, CapacityKind.CAPACITY_BLOCK),
-    "spot": lambda spec, _: _is_bought(spec, CapacityKind.SPOT),
-    "not-spot": lambda spec, _: not _is_bought(spec, CapacityKind.SPOT),
-    "plan-disk": is_plan_disk,
-    "root-disk": is_root_disk,
-}
-
-
-def _findings(one: Property) -> Iterator[Finding]:
+def _findings(spec: NodegroupSpec, one: Property) -> Iterator[Finding]:
     for row in read_toml(_DATA)["finding"]:
-        if row["field"] == one.field and _holds(row, one):
+        if row["field"] == one.field and _holds(row, one) and applies(row, spec, one):
             yield warning(
                 row["code"], one.path, row["message"], fix=row["fix"], source=row["source"]
             )
@@ -202,7 +133,7 @@ def _key_faults(one: Property, key: str) -> Iterator[Finding]:
         ):
             continue  # a fault has been told
         name = entry.entry.get(key)
-        if name is None:
+        if name is None or (isinstance(name, str) and not name and key == "DeviceName"):
             yield _missing(entry, key)
         elif is_unknown(name):
             yield wrong_type(f"{entry.path}.{key}", name, "a text", "write the text itself")
@@ -233,18 +164,8 @@ def _repeated(entry: Property, key: str, name: str) -> Finding:
     )
 
 
-def _tag_key_faults(one: Property) -> Iterator[Finding]:
-    limits = read_toml("limits.toml")["tags"]
-    if not isinstance(one.value, str) or is_unknown(one.value):
-        return
-    reserved = one.value.lower().startswith(limits["reserved"])
-    if reserved or not 1 <= len(one.value) <= limits["longest_key"]:
-        yield fault(
-            "ReservedTag" if reserved else "MalformedTag",
-            one.path,
-            "AWS takes no such tag",
-            got=one.value,
-            allowed=f"1 to {limits['longest_key']} characters, not {limits['reserved']} first",
-            fix="choose another key",
-            source=limits["source"],
-        )
+def _tag_faults(one: Property) -> Iterator[Finding]:
+    if one.field == f"{_TAG}.Key":
+        yield from tag_key_faults(one.value, one.path)
+    elif one.field == f"{_TAG}.Value":
+        yield from tag_value_faults(one.value, one.path)

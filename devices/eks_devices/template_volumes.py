@@ -10,9 +10,10 @@ from typing import Any, Final
 from ._data import read_toml
 from ._frozen import FrozenDict
 from .findings import Finding, fault
+from .launch_template import plan_volume
 from .spec import NodegroupSpec
 from .template_fields import Property
-from .typecheck import whole_number
+from .typecheck import is_token, whole_number
 from .vocabulary import OperatingSystem
 
 _DATA: Final = "launch_template.toml"
@@ -30,6 +31,13 @@ def is_plan_disk(spec: NodegroupSpec, one: Property) -> bool:
 def is_root_disk(_: NodegroupSpec, one: Property) -> bool:
     """Whether a block device is the volume that nodes boot from."""
     return bool(_device_name(one) == read_toml(_DATA)["root_disk"]["device_name"])
+
+
+def is_added_disk(spec: NodegroupSpec, one: Property) -> bool:
+    """Whether a block device is one that no image of EKS has; another image may have any."""
+    name = _device_name(one)
+    is_known = is_plan_disk(spec, one) or is_root_disk(spec, one)
+    return spec.ami_id is None and bool(name) and not is_token(name) and not is_known
 
 
 def _device_name(one: Property) -> str:
@@ -80,9 +88,9 @@ def _volume(spec: NodegroupSpec, mapping: Property) -> _Volume | None:
     ebs = mapping.entry.get("Ebs") if mapping.entry else None
     if not isinstance(ebs, FrozenDict):
         return None
-    data, planned = read_toml(_DATA)["volumes"], is_plan_disk(spec, mapping)
-    is_root = is_root_disk(spec, mapping)
-    given = {**(_planned() if planned else {}), **ebs}
+    data, is_root = read_toml(_DATA)["volumes"], is_root_disk(spec, mapping)
+    planned = plan_volume(_planned_size(spec)) if is_plan_disk(spec, mapping) else {}
+    given = {**planned, **ebs}
     # The image alone knows the type of a root volume that the plan leaves to it.
     default = data["default_type"] if not is_root else None
     kind = given.get("VolumeType", default)
@@ -93,15 +101,11 @@ def _volume(spec: NodegroupSpec, mapping: Property) -> _Volume | None:
         type=kind if isinstance(kind, str) else "",
         limits=data["types"].get(kind, {}) if isinstance(kind, str) else {},
         given=given,
-        size=_planned_size(spec) if planned else _number(given.get("VolumeSize")),
+        size=planned.get("VolumeSize", _number(given.get("VolumeSize"))),
         iops=_number(given.get("Iops")),
         throughput=_number(given.get("Throughput")),
         is_root=is_root,
     )
-
-
-def _planned() -> dict[str, Any]:
-    return {"VolumeType": read_toml(_DATA)["volumes"]["plan_type"], "Encrypted": True}
 
 
 def _planned_size(spec: NodegroupSpec) -> int:

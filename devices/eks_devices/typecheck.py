@@ -1,16 +1,16 @@
-"""Faults of values with the wrong Python type, said alike everywhere."""
+"""Faults of values with the wrong Python type and of unknown options, said alike everywhere."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-from .findings import Finding, fault, shown
+from .findings import Finding, fault, meant, shown
 
 # The CDK encodes numbers that are tokens as huge negative ones.
-_NUMBER_TOKENS = -1e200
+_NUMBER_TOKENS = (-1e308, -1e200)
 _LONGEST_STEP = 120
 _TOKEN = re.compile(r"[$#]\{Token\[")
 
@@ -18,6 +18,35 @@ _TOKEN = re.compile(r"[$#]\{Token\[")
 def is_token(value: object) -> bool:
     """Whether a text holds a CDK token, whose value is unknown until deployment."""
     return isinstance(value, str) and _TOKEN.search(value) is not None
+
+
+def is_number_token(value: object) -> bool:
+    """Whether a number is a CDK token, whose value is unknown until deployment."""
+    least, most = _NUMBER_TOKENS
+    return isinstance(value, float) and least < value < most
+
+
+def plain_text(value: Any) -> Any:
+    """A member of an enum, or another kind of text, as the text itself; other values as given."""
+    return str.__str__(value) if isinstance(value, str) else value
+
+
+def members(values: object, *, ordered: bool = False) -> list[Any] | None:
+    """The members of a list, tuple or set; None for what is none of these, or cannot be read.
+
+    Texts and mappings are not meant as lists, and an iterator could be read only once.
+
+    Args:
+        values: What was given.
+        ordered: Whether the order matters, so that a set will not do.
+    """
+    kind = Sequence if ordered else Collection
+    if isinstance(values, (str, bytes, bytearray, Mapping)) or not isinstance(values, kind):
+        return None
+    try:
+        return list(values)
+    except Exception:  # noqa: BLE001  (a collection of a user's may raise anything)
+        return None
 
 
 def path_step(value: object) -> str:
@@ -28,13 +57,33 @@ def path_step(value: object) -> str:
 
 def wrong_type(path: str, value: object, wanted: str, fix: str) -> Finding:
     """The fault of a value with the wrong type, or of a token where a literal is needed."""
-    if is_token(value) or (isinstance(value, float) and value < _NUMBER_TOKENS):
+    if is_token(value) or is_number_token(value):
         message = "rules read this value, so it cannot be a token"
         fix = "write the value itself"
         return fault("TokenNotAllowed", path, message, got=value, allowed=wanted, fix=fix)
     kind = type(value).__name__
     return fault(
         "WrongType", path, f"the value is of type {kind}", got=value, allowed=wanted, fix=fix
+    )
+
+
+def unknown_option(option: object, known: Iterable[str], path: str, *, of: str) -> Finding:
+    """The fault of an option that does not exist.
+
+    Args:
+        option: What a user wrote as its name.
+        known: The options that there are.
+        path: Names what has the options, empty for what a call is for.
+        of: The same in words, "a node group".
+    """
+    names, step = list(known), path_step(option)
+    return fault(
+        "UnknownOption",
+        f"{path}.{step}" if path else step,
+        f"{of} has no such option",
+        got=option,
+        allowed=", ".join(names),
+        fix=meant(option, names) or "leave the option out",
     )
 
 
@@ -66,7 +115,10 @@ def listed(
     """
     if isinstance(values, (str, Mapping)) or not isinstance(values, Iterable):
         return [], [wrong_type(path, values, many, "pass a list or tuple")]
-    given = list(values)
+    try:
+        given = list(values)
+    except Exception:  # noqa: BLE001  (a collection of a user's may raise anything)
+        return [], [wrong_type(path, values, many, "pass a list or tuple")]
     faults = [
         wrong_type(f"{path}[{index}]", value, one, fix)
         for index, value in enumerate(given)

@@ -209,7 +209,7 @@ BREAKS: list[tuple[str, str, Change]] = [
         "spot",
         lambda draft: draft.data.update(SecurityGroupIds=[own_group(draft)]),
     ),
-    ("efa-group", "trn2", no_group("EfaSecurityGroup")),
+    ("efa-group", "trn2", no_group("ClusterEfa")),
     ("efa-group", "trn2", own_rule("Egress")),
     ("efa-group", "trn2", own_rule("Egress", IpProtocol="tcp")),
     ("efa-group", "p5", own_rule("Ingress", SourceSecurityGroupId=REFERENCE)),

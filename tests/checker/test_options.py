@@ -93,7 +93,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "multipart": G6E | {"user_data": UserData.mime(MULTIPART)},
     "all-user-data": G6E
     | {
-        "user_data": UserData.of(
+        "user_data": UserData.combined(
             UserData.shell("#!/bin/bash\necho hello\n"),
             UserData.node_config(NODE_CONFIG),
             UserData.mime(MULTIPART),

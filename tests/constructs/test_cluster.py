@@ -11,6 +11,7 @@ import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk.assertions import Annotations, Match, Template
+from tests.hostile import Hostile, Untouchable
 
 from eks_device_constructs import AcceleratedCluster
 from eks_devices import DeviceType, EksDevicesError, Mechanism
@@ -118,6 +119,21 @@ def test_the_plan_of_a_stage_stands_in_the_stage_s_own_assembly(tmp_path):
     assert found.name == f"{stack.artifact_id}.eks-devices.json"
 
 
+def test_a_second_synth_tells_only_what_is_new(make_world):
+    world = make_world()
+    told = []
+    for name in ("A", "B"):
+        world.add_trn2(name)
+        world.app.synth(force=True)
+        infos = Annotations.from_stack(world.stack).find_info("*", Match.any_value())
+        told.append([str(one.entry.data) for one in infos])
+
+    first, second = ([text for text in texts if "nodegroups.A" in text] for texts in told)
+    assert first
+    assert second == first
+    assert len([text for text in told[1] if "nodegroups.B" in text]) == len(first)
+
+
 def test_two_synths_are_byte_identical(make_world):
     folders = []
     for _ in range(2):
@@ -213,12 +229,21 @@ def test_a_public_network_is_refused(tmp_path):
     assert [(one.code, one.path) for one in raised.value.faults] == [("NoSubnets", "vpc")]
 
 
-def test_wrong_types_are_told_together_before_anything_is_made(tmp_path):
+@pytest.mark.parametrize(
+    ("vpc", "version"),
+    [
+        (None, "1.34"),
+        ("vpc-1", None),
+        (Hostile(), 5),
+        pytest.param(Untouchable(), Hostile(), id="untouchable"),
+    ],
+)
+def test_wrong_types_are_told_together_before_anything_is_made(tmp_path, vpc, version):
     stack = cdk.Stack(cdk.App(outdir=str(tmp_path)), "Training")
     anything: Any = AcceleratedCluster
 
     with pytest.raises(EksDevicesError) as raised:
-        anything(stack, "Cluster", vpc=None, version="1.34")
+        anything(stack, "Cluster", vpc=vpc, version=version)
 
     assert [(one.code, one.path) for one in raised.value.faults] == [
         ("WrongType", "version"),

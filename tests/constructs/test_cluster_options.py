@@ -6,7 +6,7 @@ asserted here.
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 import aws_cdk as cdk
 import pytest
@@ -15,6 +15,7 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk.assertions import Template
+from tests.hostile import HostileList, Untouchable
 
 from eks_device_constructs import AcceleratedCluster
 from eks_device_constructs.node_role import node_role
@@ -24,14 +25,6 @@ ADMIN = "arn:aws:iam::111122223333:role/dev/Admin"
 USER = "arn:aws:iam::111122223333:user/somebody"
 CNI_POLICY = ":iam::aws:policy/AmazonEKS_CNI_Policy"
 Logs = eks.ClusterLoggingTypes
-
-
-class Hostile:
-    def __repr__(self) -> NoReturn:
-        raise RuntimeError("no")
-
-    def __getattr__(self, name: str) -> NoReturn:
-        raise RuntimeError("no")
 
 
 def cluster_of(world: Any) -> Any:
@@ -444,19 +437,22 @@ BAD: list[tuple[dict[str, Any], set[str]]] = [
     ({"cluster_name": "a\n"}, {"MalformedClusterName cluster_name"}),
     ({"cluster_name": 5}, {"WrongType cluster_name"}),
     ({"cluster_name": b"a"}, {"WrongType cluster_name"}),
-    ({"cluster_name": Hostile()}, {"WrongType cluster_name"}),
+    ({"cluster_name": Untouchable()}, {"WrongType cluster_name"}),
     ({"endpoint_access": "PRIVATE"}, {"WrongType endpoint_access"}),
-    ({"endpoint_access": Hostile()}, {"WrongType endpoint_access"}),
+    ({"endpoint_access": Untouchable()}, {"WrongType endpoint_access"}),
     ({"logging": "api"}, {"WrongType logging"}),
     ({"logging": None}, {"WrongType logging"}),
+    ({"logging": HostileList([Logs.API])}, {"WrongType logging"}),
     ({"logging": ["api", Logs.API]}, {"WrongType logging[0]"}),
     ({"logging": [Logs.API, Logs.API]}, {"RepeatedLoggingType logging[1]"}),
     ({"secrets_encryption_key": "arn:aws:kms:x"}, {"WrongType secrets_encryption_key"}),
-    ({"secrets_encryption_key": Hostile()}, {"WrongType secrets_encryption_key"}),
+    ({"secrets_encryption_key": Untouchable()}, {"WrongType secrets_encryption_key"}),
     ({"service_ipv4_cidr": 5}, {"WrongType service_ipv4_cidr"}),
     ({"service_ipv4_cidr": "10.100.0.0"}, {"MalformedCidr service_ipv4_cidr"}),
     ({"service_ipv4_cidr": "10.100.0.1/16"}, {"MalformedCidr service_ipv4_cidr"}),
     ({"service_ipv4_cidr": "10.100.0.0/25"}, {"MalformedCidr service_ipv4_cidr"}),
+    # Python would take the mask, and EKS does not.
+    ({"service_ipv4_cidr": "10.100.0.0/255.255.0.0"}, {"MalformedCidr service_ipv4_cidr"}),
     ({"service_ipv4_cidr": "10.0.0.0/8"}, {"MalformedCidr service_ipv4_cidr"}),
     ({"service_ipv4_cidr": "100.64.0.0/16"}, {"MalformedCidr service_ipv4_cidr"}),
     ({"service_ipv4_cidr": "fd00::/108"}, {"MalformedCidr service_ipv4_cidr"}),
@@ -466,7 +462,7 @@ BAD: list[tuple[dict[str, Any], set[str]]] = [
     ({"administrators": None}, {"WrongType administrators"}),
     ({"administrators": {ADMIN: 1}}, {"WrongType administrators"}),
     ({"administrators": [5, ADMIN]}, {"WrongType administrators[0]"}),
-    ({"administrators": [Hostile()]}, {"WrongType administrators[0]"}),
+    ({"administrators": [Untouchable()]}, {"WrongType administrators[0]"}),
     ({"administrators": ["${Token[Other.9999]}"]}, {"UnknownToken administrators[0]"}),
     (
         {"administrators": ["Admin", "Admin"]},
@@ -494,7 +490,7 @@ BAD: list[tuple[dict[str, Any], set[str]]] = [
     ),
     ({"administrators": ["arn:aws:iam::1:role/A"]}, {"MalformedPrincipalArn administrators[0]"}),
     ({"node_role": ADMIN}, {"WrongType node_role"}),
-    ({"node_role": Hostile()}, {"WrongType node_role"}),
+    ({"node_role": Untouchable()}, {"WrongType node_role"}),
     ({"addons": "vpc-cni"}, {"WrongType addons"}),
     ({"addons": {"vpc-cni": "v1.18.4-eksbuild.1"}}, {"AddonTooOld addons[vpc-cni]"}),
     ({"cluster_nam": "x"}, {"UnknownOption cluster_nam"}),
@@ -544,6 +540,22 @@ def test_principals_of_every_partition_are_taken(make_world, arn):
     (entry,) = entries(make_world(administrators=[arn])).values()
 
     assert entry["PrincipalArn"] == arn
+
+
+def test_an_option_that_is_nearly_one_names_it(network):
+    anything: Any = AcceleratedCluster
+    with pytest.raises(EksDevicesError) as raised:
+        anything(
+            network.stack,
+            "Cluster",
+            vpc=network,
+            version=eks.KubernetesVersion.V1_34,
+            clusterName="x",
+        )
+
+    (one,) = raised.value.faults
+    assert one.fix == "did you mean cluster_name?"
+    assert "service_ipv4_cidr" in one.allowed
 
 
 def test_faults_of_options_come_with_all_others(network):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import aws_cdk as cdk
@@ -12,6 +14,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks as eks_v1
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk.assertions import Annotations, Match, Template
+from tests.hostile import Hostile, Untouchable
 
 from eks_device_constructs import (
     AcceleratedNodegroup,
@@ -21,12 +24,25 @@ from eks_device_constructs import (
     DeviceDrivers,
     ExternalDrivers,
 )
-from eks_devices import Capacity, DeviceRequest, DeviceType, EksDevicesError, Mechanism
+from eks_devices import (
+    Capacity,
+    DeviceRequest,
+    DeviceType,
+    EksDevicesError,
+    Mechanism,
+    OperatingSystem,
+)
 
 KUBECTL = "Custom::AWSCDK-EKS-KubernetesResource"
 BLOCK = Capacity.block("cr-0123456789abcdef0")
 TOKEN = "arn:aws:lambda:us-east-2:111122223333:function:kubectl"
 G6E: dict[str, Any] = {"instance_type": "g6e.12xlarge", "max_size": 2}
+OWN_IMAGE: dict[str, Any] = {
+    "instance_type": "g6e.12xlarge",
+    "max_size": 2,
+    "ami_id": "ami-0123456789abcdef0",
+}
+ACCESS = {"endpoint": "https://theirs.example.com", "certificate_authority": "Q0E="}
 P5: dict[str, Any] = {"instance_type": "p5.48xlarge", "max_size": 2, "capacity": BLOCK}
 
 
@@ -172,6 +188,42 @@ def test_two_versions_of_one_cluster_are_refused(stack: cdk.Stack):
 
     call = lambda: group_of(stack, reference(version="1.35"), "Other")  # noqa: E731
     assert faults_of(call) == ["VersionsDiffer"]
+
+
+@pytest.mark.parametrize(
+    "cluster",
+    [
+        eks.Cluster,
+        ClusterReference,
+        SimpleNamespace(cluster_name="theirs", cluster_security_group_id="sg-0123456789abcdef0"),
+        SimpleNamespace(cluster_name=5, node=None),
+    ],
+)
+def test_what_only_looks_like_a_cluster_is_told(stack: cdk.Stack, cluster):
+    call = lambda: group_of(stack, cluster, kubernetes_version="1.34", drivers=ExternalDrivers())  # noqa: E731
+
+    assert faults_of(call) == ["WrongType"]
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [
+        eks.KubectlProvider,
+        SimpleNamespace(service_token=None, node=None),
+        SimpleNamespace(service_token=TOKEN, node=None),
+    ],
+)
+def test_what_only_looks_like_a_handler_is_told(handler):
+    assert faults_of(lambda: Delivery.kubectl(provider=handler)) == ["WrongType"]
+    assert faults_of(lambda: reference(kubectl_provider=handler)) == ["WrongType"]
+
+
+def test_a_range_of_ipv6_for_services_is_told_to_be_left_out():
+    with pytest.raises(EksDevicesError) as caught:
+        reference(service_ipv4_cidr="fd00::/108")
+
+    (one,) = caught.value.faults
+    assert "clusters with IPv4 addresses" in one.message
 
 
 def test_a_cluster_of_aws_eks_is_told_to_be_referred_to(stack: cdk.Stack):
@@ -351,11 +403,11 @@ def test_every_fault_of_a_reference_comes_at_once():
             vpc="vpc-1",
             authentication_mode="API",
             endpoint=5,
-            service_cidr="everything",
+            service_ipv4_cidr="everything",
         )
 
     assert sorted(f"{one.code} {one.path}" for one in caught.value.faults) == [
-        "MalformedCidr cluster.service_cidr",
+        "MalformedCidr cluster.service_ipv4_cidr",
         "MalformedClusterName cluster.name",
         "UnsupportedKubernetesVersion cluster.version",
         "WrongType cluster.authentication_mode",
@@ -364,6 +416,125 @@ def test_every_fault_of_a_reference_comes_at_once():
         "WrongType cluster.security_group",
         "WrongType cluster.vpc",
     ]
+
+
+@pytest.mark.parametrize(
+    "services",
+    ["999.1.1.1/99", "10.100.0.0", "10.100.0.1/16", "10.100.0.0/30", "8.8.0.0/16", "fd00::/108"],
+)
+def test_a_range_that_no_cluster_has_for_services_is_refused(services):
+    with pytest.raises(EksDevicesError) as caught:
+        reference(service_ipv4_cidr=services)
+
+    (one,) = caught.value.faults
+    assert (one.code, one.path) == ("MalformedCidr", "cluster.service_ipv4_cidr")
+    assert "describe-cluster" in one.fix
+
+
+@pytest.mark.parametrize("services", ["10.100.0.0/16", cdk.Token.as_string({"Ref": "Services"})])
+def test_a_range_of_services_or_a_token_for_one_is_taken(services):
+    assert reference(service_ipv4_cidr=services).service_ipv4_cidr == services
+
+
+@pytest.mark.parametrize(
+    ("option", "paths"),
+    [
+        ("name", {"cluster.name"}),
+        ("security_group", {"cluster.security_group"}),
+        ("kubectl_provider", {"cluster.kubectl_provider"}),
+        ("vpc", {"cluster.vpc"}),
+        ("authentication_mode", {"cluster.authentication_mode"}),
+        ("endpoint", {"cluster.endpoint"}),
+        ("certificate_authority", {"cluster.certificate_authority"}),
+        ("service_ipv4_cidr", {"cluster.service_ipv4_cidr"}),
+    ],
+)
+@pytest.mark.parametrize("kind", [Hostile, Untouchable])
+def test_a_reference_answers_what_raises_with_a_fault(option, paths, kind):
+    with pytest.raises(EksDevicesError) as caught:
+        reference(**{option: kind()})
+
+    assert {one.code for one in caught.value.faults} == {"WrongType"}
+    assert {one.path for one in caught.value.faults} == paths
+
+
+@pytest.mark.parametrize(
+    ("option", "code"),
+    [
+        ("subnet", "WrongType"),
+        ("security_group", "WrongType"),
+        ("node_role", "WrongType"),
+        ("drivers", "WrongType"),
+        ("kubernetes_version", "VersionsDiffer"),
+    ],
+)
+@pytest.mark.parametrize("kind", [Hostile, Untouchable])
+def test_a_group_answers_what_raises_with_a_fault(stack: cdk.Stack, option, code, kind):
+    cluster = reference(stack)
+    group_of(stack, cluster, "First", drivers=ExternalDrivers())
+
+    with pytest.raises(EksDevicesError) as caught:
+        group_of(stack, cluster, **{option: kind()})
+
+    found = {(one.code, one.path) for one in caught.value.faults}
+    assert (code, f"nodegroups.Gpus.{option}") in found
+    assert stack.node.try_find_child("Gpus") is None
+
+
+@pytest.mark.parametrize("kind", [Hostile, Untouchable, object])
+def test_what_is_no_cluster_is_told(stack: cdk.Stack, kind):
+    with pytest.raises(EksDevicesError) as caught:
+        group_of(stack, kind(), kubernetes_version="1.34")
+
+    (one,) = caught.value.faults
+    assert (one.code, one.path) == ("WrongType", "nodegroups.Gpus.cluster")
+
+
+@pytest.mark.parametrize(
+    ("known", "missing"),
+    [
+        ({}, ("endpoint", "certificate authority", "range of Services")),
+        (ACCESS, ("range of Services",)),
+        ({"service_ipv4_cidr": "10.100.0.0/16"}, ("endpoint", "certificate authority")),
+    ],
+)
+def test_an_image_of_the_user_needs_what_joins_its_nodes(stack: cdk.Stack, known, missing):
+    with pytest.raises(EksDevicesError) as caught:
+        group_of(stack, reference(stack, **known), **OWN_IMAGE, drivers=ExternalDrivers())
+
+    (one,) = caught.value.faults
+    assert (one.code, one.path) == ("ClusterAccessNeeded", "nodegroups.Gpus.ami_id")
+    for words in ("endpoint", "certificate authority", "range of Services"):
+        assert (words in one.got) is (words in missing)
+    assert "service_ipv4_cidr" in one.fix
+
+
+def test_an_image_of_the_user_joins_a_reference_that_says_how(stack: cdk.Stack):
+    cluster = reference(stack, **ACCESS, service_ipv4_cidr="10.100.0.0/16")
+
+    group_of(stack, cluster, **OWN_IMAGE, drivers=ExternalDrivers())
+
+    (template,) = resources(stack, "AWS::EC2::LaunchTemplate")
+    encoded = template["Properties"]["LaunchTemplateData"]["UserData"]
+    text = base64.b64decode(encoded).decode()
+    for part in ("https://theirs.example.com", "Q0E=", "10.100.0.0/16"):
+        assert part in text
+
+
+def test_bottlerocket_joins_without_the_range_of_services(stack: cdk.Stack):
+    bottlerocket = {"operating_system": OperatingSystem.BOTTLEROCKET}
+
+    group_of(
+        stack,
+        reference(stack, **ACCESS),
+        **OWN_IMAGE,
+        **bottlerocket,
+        mechanism=Mechanism.DEVICE_PLUGIN,
+        drivers=ExternalDrivers(),
+    )
+
+    (template,) = resources(stack, "AWS::EC2::LaunchTemplate")
+    assert "UserData" in template["Properties"]["LaunchTemplateData"]
 
 
 def test_a_name_may_be_a_token(stack: cdk.Stack):
@@ -394,16 +565,17 @@ def test_a_cluster_below_dra_takes_device_plugins(stack: cdk.Stack):
     )
 
 
-def test_groups_in_two_stacks_of_an_app_share_the_efa_group(app: cdk.App, stack: cdk.Stack):
-    cluster = reference(stack)
+def test_groups_in_two_stacks_share_a_security_group_of_the_user(app: cdk.App, stack: cdk.Stack):
     other = cdk.Stack(app, "More", env=cdk.Environment(region="us-east-2"))
     for scope, name in ((stack, "A"), (other, "B")):
-        group_of(scope, cluster, name, **P5, subnet=subnet_of(scope), drivers=ExternalDrivers())
+        own = ec2.SecurityGroup.from_security_group_id(scope, "Own", "sg-0123456789abcdef9")
+        given = P5 | {"subnet": subnet_of(scope), "security_group": own}
+        group_of(scope, reference(), name, **given, drivers=ExternalDrivers())
 
-    groups = [
-        one for scope in (stack, other) for one in resources(scope, "AWS::EC2::SecurityGroup")
-    ]
-    assert len(groups) == 1
+    for scope in (stack, other):
+        (template,) = resources(scope, "AWS::EC2::LaunchTemplate")
+        for one in template["Properties"]["LaunchTemplateData"]["NetworkInterfaces"]:
+            assert one["Groups"] == ["sg-0123456789abcdef0", "sg-0123456789abcdef9"]
 
 
 def test_kubectl_of_another_minor_is_refused(stack: cdk.Stack):

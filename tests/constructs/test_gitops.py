@@ -9,6 +9,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
+from tests.hostile import Hostile, Untouchable
 
 from eks_device_constructs import AcceleratedCluster, Delivery, ExternalDrivers
 from eks_devices import DeviceRequest, Mechanism
@@ -130,12 +131,12 @@ def test_a_directory_is_a_text(directory, faults_of):
     assert path == "delivery.directory"
 
 
-def test_kubectl_needs_a_layer(faults_of):
-    wrong: Any = "v34"
-
-    assert faults_of(Delivery.kubectl, kubectl_layer=wrong) == {
-        ("WrongType", "delivery.kubectl_layer")
-    }
+@pytest.mark.parametrize("option", ["kubectl_layer", "provider"])
+@pytest.mark.parametrize(
+    "wrong", ["v34", 7, Hostile(), pytest.param(Untouchable(), id="untouchable")]
+)
+def test_kubectl_needs_a_layer_or_a_provider(faults_of, option, wrong):
+    assert faults_of(Delivery.kubectl, **{option: wrong}) == {("WrongType", f"delivery.{option}")}
 
 
 def test_a_file_of_the_user_s_is_never_overwritten(make_world, repository):

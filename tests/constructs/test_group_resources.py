@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta, timezone
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import aws_cdk as cdk
+import jsii
 import pytest
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from aws_cdk.assertions import Annotations, Match
 
-from eks_device_constructs import AcceleratedNodegroup
+from eks_device_constructs import AcceleratedCluster, AcceleratedNodegroup
 from eks_devices import Capacity, NodeRepair, UpdateConfig
 
 START = datetime(2026, 12, 5, 11, 30, tzinfo=UTC)
@@ -145,15 +148,52 @@ def test_tags_of_a_group_reach_its_instances_and_volumes(make_world):
     assert "Tags" not in world.only(GROUP)["Properties"]
 
 
-def test_tag_specifications_of_a_user_are_merged(make_world):
+def test_tags_of_scopes_count_with_those_of_the_group(make_world):
     world = make_world()
-    own = [{"ResourceType": "network-interface", "Tags": [{"Key": "a", "Value": "b"}]}]
+    group = add(world, tags={"cost": "42", "stack0": "mine"})
+    for number in range(48):
+        cdk.Tags.of(world.stack).add(f"stack{number}", "")
+    # With the name they are fifty: one key is of both.
+    assert {len(one["Tags"]) for one in data_of(world)["TagSpecifications"]} == {50}
+
+    cdk.Tags.of(group).add("one", "more")
+
+    with pytest.raises(RuntimeError) as raised:
+        world.app.synth(force=True)
+    told = [line for line in str(raised.value).splitlines() if "TooManyTags" in line]
+    assert len(told) == 1
+    assert "nodegroups.P5.tags" in told[0]
+    assert "got 51; allowed: 50 at most" in told[0]
+
+
+def test_tags_that_scopes_add_are_counted_with_those_of_the_user_s_template(make_world):
+    world = make_world()
+    tags = [{"Key": str(number), "Value": ""} for number in range(48)]
+    own = [{"ResourceType": "volume", "Tags": tags}]
+    add(world, launch_template_overrides={"TagSpecifications": own})
+    for key in ("one", "two"):
+        cdk.Tags.of(world.stack).add(key, "more")
+
+    with pytest.raises(RuntimeError, match="TooManyTags"):
+        world.app.synth()
+
+
+def test_tag_specifications_of_a_user_win_over_tags_of_scopes(make_world):
+    world = make_world()
+    cdk.Tags.of(world.stack).add("a", "stack")
+    own = [
+        {"ResourceType": kind, "Tags": [{"Key": "a", "Value": "b"}]}
+        for kind in ("network-interface", "volume")
+    ]
 
     add(world, tags={"cost": "42"}, launch_template_overrides={"TagSpecifications": own})
 
     found = {one["ResourceType"]: one["Tags"] for one in data_of(world)["TagSpecifications"]}
     assert found["network-interface"] == [{"Key": "a", "Value": "b"}]
     assert {"Key": "cost", "Value": "42"} in found["volume"]
+    assert {"Key": "a", "Value": "stack"} in found["instance"]
+    assert {"Key": "a", "Value": "b"} in found["volume"]
+    assert len(found["volume"]) == 3
 
 
 def test_overrides_are_merged_into_the_launch_template(make_world):
@@ -166,6 +206,75 @@ def test_overrides_are_merged_into_the_launch_template(make_world):
     before, after = data_of(plain), data_of(world)
     assert after["MetadataOptions"] == {"HttpTokens": "required", "HttpPutResponseHopLimit": 2}
     assert {**after, "MetadataOptions": before["MetadataOptions"]} == before
+
+
+@jsii.implements(cdk.IStableAnyProducer)
+class Produced:
+    """What a user makes lazily."""
+
+    def produce(self) -> Any:
+        return {"Ref": "Parameter"}
+
+
+@jsii.implements(cdk.IResolvable)
+class Resolved:
+    """A token of a user's own."""
+
+    @property
+    def creation_stack(self) -> list[str]:
+        return []
+
+    @property
+    def type_hint(self) -> None:
+        return None
+
+    def resolve(self, _context: cdk.IResolveContext) -> Any:
+        return {"Ref": "Parameter"}
+
+    def to_string(self) -> str:
+        return "a token"
+
+
+def test_a_leaf_of_overrides_may_be_any_token_of_the_cdk(make_world):
+    world = make_world()
+    tokens = [
+        cdk.CfnParameter(world.stack, "Parameter").value_as_string,
+        cdk.CfnResource(world.stack, "Topic", type="AWS::SNS::Topic").get_att("TopicName"),
+        cdk.Token.as_any({"Ref": "Parameter"}),
+        cdk.Lazy.any(Produced()),
+        cdk.Fn.condition_if("Condition", "a", "b"),
+        Resolved(),
+    ]
+
+    for number, token in enumerate(tokens):
+        add(world, f"P5-{number}", launch_template_overrides={"KeyName": token})
+
+    found = world.template().find_resources(TEMPLATE).values()
+    names = [one["Properties"]["LaunchTemplateData"]["KeyName"] for one in found]
+    assert sorted(next(iter(one)) for one in names) == ["Fn::GetAtt", "Fn::If", *4 * ["Ref"]]
+
+
+class Lookalike:
+    """It has the methods of a token, and jsii does not know it."""
+
+    creation_stack: ClassVar = ["here"]
+
+    def resolve(self, _context: Any) -> str:
+        return "x"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [Lookalike(), {"Ref": float("nan")}, {"Fn::If": ["Condition", Lookalike(), 1]}, {"Ref": 5}],
+)
+def test_what_the_cdk_could_not_write_is_refused_and_leaves_nothing(make_world, faults_of, value):
+    world = make_world()
+
+    found = faults_of(add, world, launch_template_overrides={"KeyName": value})
+
+    assert {path for _, path in found} == {"nodegroups.P5.launch_template_overrides.KeyName"}
+    assert world.cluster.node.try_find_child("P5") is None
+    assert len(kinds(world)) == len(kinds(make_world()))
 
 
 def test_a_security_group_of_the_user_gets_what_efa_needs(make_world):
@@ -194,7 +303,7 @@ def test_a_security_group_of_the_user_gets_what_efa_needs(make_world):
         for one in template["Properties"]["LaunchTemplateData"]["NetworkInterfaces"]:
             assert itself in one["Groups"]
             assert len(one["Groups"]) == 2
-    assert not any("EfaSecurityGroup" in key for key in resources)
+    assert not any("ClusterEfa" in key for key in resources)
 
 
 def test_an_imported_security_group_is_left_alone_and_told(make_world):
@@ -343,3 +452,29 @@ def test_too_many_addresses_for_a_subnet_are_told(make_world):
     Annotations.from_stack(world.stack).has_warning(
         "*", Match.string_like_regexp("10.0.255.0/26 has 59.*eks-devices:IpBudget")
     )
+
+
+def test_a_hundred_groups_of_the_widest_type_fit_into_a_template(tmp_path, kubectl):
+    app = cdk.App(outdir=str(tmp_path))
+    region = cdk.Environment(region="us-east-2")
+    stack = cdk.Stack(app, "Training", env=region, suppress_template_indentation=True)
+    vpc, version = ec2.Vpc(stack, "Vpc", max_azs=2), eks.KubernetesVersion.V1_34
+    cluster = AcceleratedCluster(
+        stack, "Cluster", vpc=vpc, version=version, delivery=kubectl(stack)
+    )
+    cluster.add_system_nodegroup()
+    for number in range(100):
+        cluster.add_nodegroup(
+            f"P5-{number}",
+            instance_type="p5.48xlarge",
+            subnet=vpc.private_subnets[0],
+            max_size=4,
+            capacity=Capacity.block(f"cr-{number:017x}"),
+        )
+
+    assembly = app.synth()
+
+    artifact = assembly.get_stack_by_name("Training")
+    assert Path(artifact.template_full_path).stat().st_size < 1_000_000
+    groups = [one for one in artifact.template["Resources"].values() if one["Type"] == GROUP]
+    assert len({one["Properties"]["NodegroupName"] for one in groups}) == 101

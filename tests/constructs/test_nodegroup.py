@@ -13,6 +13,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk.assertions import Annotations, Match
 from constructs import Construct
+from tests.template_order import needed
 
 from eks_device_charts import ImageSource
 from eks_device_constructs import AcceleratedNodegroup
@@ -236,38 +237,6 @@ def test_gb200_gets_its_own_layout_and_an_arm_ami(make_world):
     assert world.only(NODEGROUP)["Properties"]["AmiType"] == "AL2023_ARM_64_NVIDIA"
 
 
-def test_imdsv2_is_required_with_the_smallest_hop_limit(make_world):
-    world = make_world()
-    world.add_trn2()
-
-    assert launch_data(world)["MetadataOptions"] == {
-        "HttpTokens": "required",
-        "HttpPutResponseHopLimit": 1,
-    }
-
-
-@pytest.mark.parametrize(
-    ("system", "device"),
-    [(OperatingSystem.AL2023, "/dev/xvda"), (OperatingSystem.BOTTLEROCKET, "/dev/xvdb")],
-)
-def test_images_have_an_encrypted_volume_of_useful_size(make_world, system, device):
-    for size, options in ((200, {}), (500, {"disk_gib": 500})):
-        world = make_world()
-        world.add_trn2(operating_system=system, **options)
-
-        assert launch_data(world)["BlockDeviceMappings"] == [
-            {
-                "DeviceName": device,
-                "Ebs": {
-                    "DeleteOnTermination": True,
-                    "Encrypted": True,
-                    "VolumeSize": size,
-                    "VolumeType": "gp3",
-                },
-            }
-        ]
-
-
 def test_an_autoscaled_group_leaves_the_desired_size_out(make_world):
     world = make_world()
     world.add_trn2(autoscaled=True, min_size=1)
@@ -444,8 +413,7 @@ def test_an_imported_token_subnet_stands_in_the_name_by_what_it_imports(make_wor
 def test_nodes_start_after_the_rules_of_their_security_group(make_world):
     world = make_world()
     world.add_trn2()
-
-    needed = world.only(NODEGROUP)["DependsOn"]
+    resources = world.template().to_json()["Resources"]
     rules = [
         name
         for kind in ("AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress")
@@ -453,8 +421,28 @@ def test_nodes_start_after_the_rules_of_their_security_group(make_world):
         if "Efa" in name
     ]
 
+    (group,) = world.template().find_resources(NODEGROUP)
+
     assert len(rules) == 2
-    assert set(rules) <= set(needed)
+    assert set(rules) <= needed(resources, group)
+
+
+def test_a_group_waits_by_name_for_nothing_that_comes_first_anyway(make_served):
+    world = make_served()
+    world.add_trn2()
+    resources = world.template().to_json()["Resources"]
+    (group,) = world.template().find_resources(NODEGROUP)
+
+    direct = resources[group]["DependsOn"]
+
+    for name in direct:
+        others = [needed(resources, other) for other in direct if other != name]
+        assert not any(name in one for one in others)
+    first = {resources[name]["Properties"].get("AddonName") for name in needed(resources, group)}
+    assert {"eks-pod-identity-agent", "vpc-cni", "kube-proxy"} <= first
+    # A template is small enough for a hundred groups only if each says little.
+    assert len(direct) <= 5
+    assert group not in needed(resources, group)
 
 
 def test_efa_needs_one_subnet(make_world, faults_of):
@@ -523,7 +511,7 @@ def test_an_id_that_is_taken_is_told(make_world, name, faults_of):
 
 def test_a_group_may_have_any_other_id(make_world):
     world = make_world()
-    world.add_trn2("EfaSecurityGroup")
+    world.add_trn2("Efa")
     world.add_trn2("Resource", capacity=Capacity.block("cr-0123456789abcdef1"))
 
     world.template().resource_count_is(NODEGROUP, 2)

@@ -6,13 +6,16 @@ import json
 from typing import Any
 
 import pytest
+from aws_cdk import aws_eks_v2 as eks
+from tests.hostile import TOKEN, Hostile
 
-from eks_device_constructs import AcceleratedNodegroupPool
-from eks_devices import Capacity, DeviceRequest, MatchAttribute, Mechanism
+from eks_device_constructs import AcceleratedNodegroupPool, ExternalDrivers
+from eks_devices import Capacity, DeviceRequest, EksDevicesError, MatchAttribute, Mechanism
 
 GROUP, TEMPLATE = "AWS::EKS::Nodegroup", "AWS::EC2::LaunchTemplate"
 MAY = Capacity.block("cr-0123456789abcdef0", key="may")
 JUNE = Capacity.block("cr-0123456789abcdef1", key="june")
+GROUPS = "arn:aws:resource-groups:us-east-2:111122223333:group"
 NAMELESS = Capacity.reservation("cr-0123456789abcdef2")
 
 
@@ -166,6 +169,123 @@ def test_a_pool_has_no_capacity_of_its_own(make_served, faults_of):
     assert faults_of(pool_of, world, capacity=MAY) == {
         ("CapacityOfPool", "nodegroups.Trn2.capacity")
     }
+
+
+def id_of_pool(world: Any, id_: Any) -> AcceleratedNodegroupPool:
+    pool: AcceleratedNodegroupPool = world.cluster.add_nodegroup_pool(
+        id_, instance_type="trn2.48xlarge", max_size=4
+    )
+    return pool
+
+
+@pytest.mark.parametrize(
+    ("capacity", "got"),
+    [
+        (Capacity.block("cr-0123456789abcdef0", key="a.b"), "'a.b'"),
+        (Capacity.block("cr-0123456789abcdef0", key="a-"), "'a-'"),
+        (Capacity.block("cr-0123456789abcdef0", key="x" * 62), None),
+        (Capacity.reservation_group(f"{GROUPS}/a.b"), "'a.b'"),
+    ],
+)
+def test_what_stands_for_a_reservation_fits_into_a_name(make_served, capacity, got):
+    pool = pool_of(make_served())
+
+    with pytest.raises(EksDevicesError) as caught:
+        pool.add(capacity)
+
+    (one,) = caught.value.faults
+    assert (one.code, one.path) == ("MalformedKey", "nodegroups.Trn2.capacity.key")
+    assert got is None or one.got == got
+    assert "key=" in one.fix
+    assert not pool.nodegroups
+
+
+def test_reservations_whose_names_end_alike_are_told_apart_by_a_key(make_served):
+    pool = pool_of(make_served())
+    pool.add(Capacity.reservation_group(f"{GROUPS}/team/a"))
+
+    with pytest.raises(EksDevicesError) as caught:
+        pool.add(Capacity.reservation_group(f"{GROUPS}/other/a"))
+
+    (one,) = caught.value.faults
+    assert (one.code, one.path) == ("RepeatedId", "nodegroups.Trn2-a")
+    assert "key=" in one.fix
+    keyed = pool.add(Capacity.reservation_group(f"{GROUPS}/other/a", key="other"))
+    assert keyed.plan.name == "Trn2-other"
+
+
+def test_a_pool_is_named_by_its_id_alone(make_world, faults_of):
+    world = make_world()
+
+    assert faults_of(pool_of, world, pool="other") == {("UnknownOption", "nodegroups.Trn2.pool")}
+
+
+@pytest.mark.parametrize("id_", ["a.b", "a" * 63, "_a"])
+def test_the_id_of_a_pool_begins_the_names_of_its_groups(make_world, faults_of, id_):
+    found = faults_of(id_of_pool, make_world(), id_)
+
+    assert {path.rpartition(".")[2] for _, path in found} <= {"name", "pool"}
+
+
+@pytest.mark.parametrize(
+    ("id_", "code"),
+    [
+        ("", "MalformedLabelValue"),
+        ("a b/xxxx", "MalformedLabelValue"),
+        ("-a", "MalformedLabelValue"),
+        ("x" * 64, "MalformedLabelValue"),
+        (5, "WrongType"),
+        (None, "WrongType"),
+        (Hostile(), "WrongType"),
+        (TOKEN, "TokenNotAllowed"),
+    ],
+)
+def test_the_id_of_a_pool_is_the_value_of_a_label(make_world, faults_of, id_, code):
+    found = faults_of(id_of_pool, make_world(), id_)
+
+    assert {one for one, _ in found} == {code}
+
+
+def test_an_id_stands_for_one_construct_of_a_scope(make_world, faults_of):
+    world = make_world()
+    id_of_pool(world, "Trn2")
+
+    assert faults_of(id_of_pool, world, "Trn2") == {("RepeatedId", "nodegroups.Trn2")}
+
+
+def test_every_fault_of_a_pool_comes_at_once(make_world, faults_of):
+    world = make_world()
+    options: dict[str, Any] = {"instance_type": "trn2.48xlarge", "max_size": 4, "capacity": MAY}
+
+    found = faults_of(world.cluster.add_nodegroup_pool, "a b", **options)
+
+    assert {code for code, _ in found} == {"CapacityOfPool", "MalformedLabelValue"}
+
+
+def test_a_pool_of_an_imported_cluster_knows_its_version(make_world, faults_of):
+    world = make_world()
+    cluster = eks.Cluster.from_cluster_attributes(
+        world.stack,
+        "Theirs",
+        cluster_name="theirs",
+        cluster_security_group_id="sg-0123456789abcdef0",
+        vpc=world.vpc,
+    )
+    shared: dict[str, Any] = {
+        "cluster": cluster,
+        "subnet": world.vpc.private_subnets[0],
+        "instance_type": "trn2.48xlarge",
+        "max_size": 4,
+        "drivers": ExternalDrivers(),
+    }
+
+    unknown = AcceleratedNodegroupPool(world.stack, "Unknown", **shared)
+    known = AcceleratedNodegroupPool(world.stack, "Known", **shared, kubernetes_version="1.35")
+
+    assert ("KubernetesVersionNeeded", "nodegroups.Unknown-may.kubernetes_version") in faults_of(
+        unknown.add, MAY
+    )
+    assert known.add(MAY).plan.kubernetes_version == "1.35"
 
 
 def test_a_claim_needs_a_group_to_be_judged_on(make_served, faults_of):

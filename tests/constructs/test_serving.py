@@ -10,6 +10,7 @@ import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk.assertions import Annotations, Match
+from tests.hostile import Hostile, HostileSet, Untouchable
 
 from eks_device_charts import ImageSource
 from eks_device_constructs import (
@@ -21,6 +22,8 @@ from eks_device_constructs import (
 )
 from eks_devices import Capacity, DeviceType, EksDevicesError, GpuSharing, Mechanism
 
+# pytest, too, asks a value for its name.
+UNTOUCHABLE = pytest.param(Untouchable(), id="untouchable")
 MANIFEST = "Custom::AWSCDK-EKS-KubernetesResource"
 DRA, PLUGIN = Mechanism.DRA, Mechanism.DEVICE_PLUGIN
 GPU_BY_DRA = {DeviceType.GPU: (DRA,)}
@@ -142,7 +145,7 @@ def test_drivers_in_a_stack_that_waits_for_the_cluster_are_refused(make_served, 
     }
 
 
-@pytest.mark.parametrize("drivers", ["x", 5, [], False, ExternalDrivers])
+@pytest.mark.parametrize("drivers", ["x", 5, [], False, ExternalDrivers, Hostile(), UNTOUCHABLE])
 def test_drivers_have_a_type(make_world, drivers, faults_of):
     world = make_world()
 
@@ -159,6 +162,9 @@ def test_drivers_have_a_type(make_world, drivers, faults_of):
         ({"foreign": 5}, "drivers.foreign"),
         ({"foreign": DeviceType.GPU}, "drivers.foreign"),
         ({"foreign": ["gpu"]}, "drivers.foreign"),
+        ({"foreign": HostileSet({DeviceType.GPU})}, "drivers.foreign"),
+        ({"foreign": [Hostile()]}, "drivers.foreign"),
+        ({"delivery": Untouchable()}, "drivers.delivery"),
     ],
 )
 def test_external_drivers_are_judged_where_they_are_made(options, path, faults_of):
@@ -177,6 +183,11 @@ def test_external_drivers_are_judged_where_they_are_made(options, path, faults_o
         ({"scope_name": "default"}, {("MalformedScope", "drivers.scope_name")}),
         ({"scope_name": "Team A"}, {("MalformedScope", "drivers.scope_name")}),
         ({"scope_name": "a", "keep": GPU_BY_DRA}, {("KeepInScope", "keep")}),
+        ({"scope_name": "a", "keep": Hostile()}, {("WrongType", "keep")}),
+        ({"keep": Untouchable()}, {("WrongType", "keep")}),
+        ({"images": Untouchable()}, {("WrongType", "images")}),
+        ({"delivery": Untouchable()}, {("WrongType", "delivery")}),
+        ({"scope_name": Hostile()}, {("WrongType", "drivers.scope_name")}),
     ],
 )
 def test_every_fault_of_an_installation_leaves_nothing(make_world, options, found, faults_of):
@@ -324,7 +335,7 @@ def test_a_default_elsewhere_leaves_no_room_for_one_here(make_world, faults_of):
     assert found == {("SecondDefaultInstallation", "drivers")}
 
 
-@pytest.mark.parametrize("subnet", ["x", [], ec2.SubnetSelection()])
+@pytest.mark.parametrize("subnet", ["x", [], ec2.SubnetSelection(), Hostile(), UNTOUCHABLE])
 def test_a_subnet_has_a_type(make_world, faults_of, subnet):
     assert faults_of(make_world().add_trn2, subnet=subnet) == {
         ("WrongType", "nodegroups.Trn2.subnet")

@@ -8,8 +8,15 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_iam as iam
+from tests.template_order import needed
 
-from eks_device_constructs import AcceleratedCluster
+from eks_device_constructs import (
+    AcceleratedCluster,
+    AcceleratedNodegroup,
+    ClusterReference,
+    ExternalDrivers,
+)
 from eks_device_constructs.system_nodegroup import SystemNodegroup
 from eks_devices import EksDevicesError
 
@@ -81,6 +88,37 @@ def test_its_template_keeps_pods_from_the_nodes_credentials_and_encrypts_volumes
     assert "NetworkInterfaces" not in data
 
 
+def test_labels_tags_and_release_of_a_user_reach_the_group(make_world):
+    world = make_world()
+    cdk.Tags.of(world.stack).add("team", "research")
+    world.cluster.add_system_nodegroup(
+        labels={"tier": "platform"}, tags={"cost": "42"}, release_version="1.34.4-20261023"
+    )
+
+    group = group_of(world)["Properties"]
+    data = world.only("AWS::EC2::LaunchTemplate")["Properties"]["LaunchTemplateData"]
+
+    assert group["Labels"] == {"eks-devices/nodegroup": "System", "tier": "platform"}
+    assert group["ReleaseVersion"] == "1.34.4-20261023"
+    assert "Tags" not in group
+    for one in data["TagSpecifications"]:
+        assert {tag["Key"]: tag["Value"] for tag in one["Tags"]} == {
+            "Name": "System",
+            "cost": "42",
+            "team": "research",
+        }
+
+
+def test_its_nodes_may_have_a_role_of_their_own(make_world):
+    world = make_world()
+    arn = "arn:aws:iam::111122223333:role/system"
+    role = iam.Role.from_role_arn(world.stack, "Role", arn)
+    world.cluster.add_system_nodegroup(node_role=role)
+
+    assert group_of(world)["Properties"]["NodeRole"] == arn
+    assert group_of(world)["Properties"]["NodegroupName"] != name_after(make_world)
+
+
 def test_coredns_comes_with_it_and_after_its_nodes(make_world):
     world, without = make_world(), make_world()
     world.cluster.add_system_nodegroup()
@@ -124,12 +162,23 @@ def test_no_coredns_comes_where_addons_were_named_without_it(make_world, addons)
 def test_it_comes_after_the_addons_that_nodes_need(make_world):
     world = make_world()
     world.cluster.add_system_nodegroup()
-    names = {
-        one["Properties"]["AddonName"]: name
-        for name, one in world.template().find_resources("AWS::EKS::Addon").items()
-    }
+    resources = world.template().to_json()["Resources"]
+    (group,) = world.template().find_resources("AWS::EKS::Nodegroup")
 
-    assert {names["vpc-cni"], names["kube-proxy"]} < set(group_of(world)["DependsOn"])
+    first = {resources[name]["Properties"].get("AddonName") for name in needed(resources, group)}
+
+    assert {"eks-pod-identity-agent", "vpc-cni", "kube-proxy"} <= first
+    assert "coredns" not in first
+
+
+@pytest.mark.parametrize("which", [lambda cluster: cluster, lambda cluster: cluster.cluster])
+def test_made_directly_it_is_what_the_cluster_would_have_made(make_world, which):
+    direct, method = make_world(), make_world()
+    SystemNodegroup(direct.cluster, "System", cluster=which(direct.cluster))
+    method.cluster.add_system_nodegroup()
+
+    assert direct.template().to_json() == method.template().to_json()
+    assert list(direct.cluster.addons) == list(method.cluster.addons)
 
 
 def test_adding_it_changes_no_other_resource(make_world):
@@ -158,6 +207,8 @@ def test_its_name_is_stable_where_eks_changes_the_group_in_place(make_world):
         {"min_size": 1},
         {"disk_gib": 100},
         {"autoscaled": True, "max_size": 5},
+        {"labels": {"tier": "platform"}, "tags": {"cost": "42"}},
+        {"release_version": "1.34.4-20261023"},
     ):
         assert name_after(make_world, **options) == name
 
@@ -211,6 +262,9 @@ def test_a_role_of_the_user_is_the_role_of_its_nodes_too(make_world):
         ({"subnets": ["subnet-1"]}, {"WrongType subnets[0]"}),
         ({"subnets": [None]}, {"WrongType subnets[0]"}),
         ({"taint": 1}, {"UnknownOption taint"}),
+        ({"node_role": "nodes"}, {"WrongType node_role"}),
+        ({"release_version": "1.33.4-20261023"}, {"ReleaseOfOtherMinor release_version"}),
+        ({"release_version": "latest"}, {"MalformedReleaseVersion release_version"}),
         (
             {"subnets": [], "min_size": 0, "instance_types": ["a1.large"]},
             {
@@ -261,18 +315,130 @@ def test_what_is_no_cluster_is_refused(tmp_path, cluster):
     }
 
 
-def test_it_may_stand_in_another_stack(tmp_path):
+def of_others(stack: cdk.Stack, vpc: ec2.Vpc) -> dict[str, Any]:
+    """Clusters that no `AcceleratedCluster` made."""
+    group = "sg-0123456789abcdef0"
+    return {
+        "made": eks.Cluster(stack, "Made", version=eks.KubernetesVersion.V1_34, vpc=vpc),
+        "imported": eks.Cluster.from_cluster_attributes(
+            stack, "Imported", cluster_name="theirs", cluster_security_group_id=group, vpc=vpc
+        ),
+        "referred to": ClusterReference(
+            name="theirs", version="1.34", security_group=group, vpc=vpc
+        ),
+    }
+
+
+@pytest.mark.parametrize("kind", ["made", "imported", "referred to"])
+def test_a_cluster_of_others_is_refused_whether_groups_joined_it_or_not(tmp_path, kind):
+    stack = cdk.Stack(cdk.App(outdir=str(tmp_path)), "Training")
+    cluster = of_others(stack, ec2.Vpc(stack, "Vpc", max_azs=2))[kind]
+    found = []
+
+    for turn in range(2):
+        with pytest.raises(EksDevicesError) as raised:
+            SystemNodegroup(stack, "System", cluster=cluster)
+        found.append(raised.value.faults)
+        if turn == 0:
+            AcceleratedNodegroup(
+                stack,
+                "G6",
+                cluster=cluster,
+                kubernetes_version="1.34",
+                drivers=ExternalDrivers(),
+                instance_type="g6e.12xlarge",
+                max_size=2,
+            )
+
+    assert found[0] == found[1]
+    (fault,) = found[0]
+    assert (fault.code, fault.path) == ("ClusterOfOthers", "nodegroups.System.cluster")
+    assert all((fault.got, fault.allowed, fault.fix, fault.source))
+    assert stack.node.try_find_child("System") is None
+
+
+@pytest.mark.parametrize("kind", ["none", "text", "app"])
+def test_a_scope_outside_of_a_stack_is_refused(make_world, tmp_path, kind):
+    anything: Any = SystemNodegroup
+    app = cdk.App(outdir=str(tmp_path / "app"))
+    scope = {"none": None, "text": "Training", "app": app}[kind]
+
+    with pytest.raises(EksDevicesError) as raised:
+        anything(scope, "System", cluster=make_world().cluster)
+
+    assert [one.path for one in raised.value.faults] == ["nodegroups.System.scope"]
+
+
+def two_stacks(tmp_path: Any, **options: Any) -> tuple[cdk.App, cdk.Stack, AcceleratedCluster]:
+    """An app with a cluster in one stack, and another stack."""
     app = cdk.App(outdir=str(tmp_path))
     home, other = cdk.Stack(app, "Training"), cdk.Stack(app, "Nodes")
-    cluster = AcceleratedCluster(
-        home, "Cluster", vpc=ec2.Vpc(home, "Vpc"), version=eks.KubernetesVersion.V1_34
+    vpc, version = ec2.Vpc(home, "Vpc"), eks.KubernetesVersion.V1_34
+    return app, other, AcceleratedCluster(home, "Cluster", vpc=vpc, version=version, **options)
+
+
+def test_in_another_stack_it_brings_coredns_there_after_its_nodes(tmp_path):
+    app, other, cluster = two_stacks(tmp_path)
+    SystemNodegroup(other, "System", cluster=cluster)
+
+    assembly = app.synth()
+
+    resources = assembly.get_stack_by_name("Nodes").template["Resources"]
+    kinds = {one["Type"]: name for name, one in resources.items()}
+    assert {*kinds} == {"AWS::EC2::LaunchTemplate", "AWS::EKS::Nodegroup", "AWS::EKS::Addon"}
+    addon = resources[kinds["AWS::EKS::Addon"]]
+    assert addon["Properties"]["AddonName"] == "coredns"
+    assert addon["DependsOn"] == [kinds["AWS::EKS::Nodegroup"]]
+
+
+@pytest.mark.parametrize("first", ["near", "far"])
+def test_in_two_stacks_coredns_is_there_once(tmp_path, first):
+    app, other, cluster = two_stacks(tmp_path)
+    makers = {
+        "near": lambda: cluster.add_system_nodegroup("Near"),
+        "far": lambda: SystemNodegroup(other, "Far", cluster=cluster),
+    }
+    for name in sorted(makers, key=lambda name: name != first):
+        makers[name]()
+
+    assembly = app.synth()
+
+    found = [
+        (stack, one["DependsOn"])
+        for stack in ("Training", "Nodes")
+        for one in assembly.get_stack_by_name(stack).template["Resources"].values()
+        if one["Type"] == "AWS::EKS::Addon" and one["Properties"]["AddonName"] == "coredns"
+    ]
+    ((stack, waits),) = found
+    assert stack == {"near": "Training", "far": "Nodes"}[first]
+    assert len(waits) == 1
+
+
+def test_a_coredns_that_was_named_does_not_wait_for_nodes_of_another_stack(tmp_path):
+    app, other, cluster = two_stacks(
+        tmp_path, addons={"vpc-cni": None, "kube-proxy": None, "coredns": None}
     )
     SystemNodegroup(other, "System", cluster=cluster)
 
     assembly = app.synth()
 
-    template = assembly.get_stack_by_name("Nodes").template
-    assert [one["Type"] for one in template["Resources"].values()] == [
-        "AWS::EC2::LaunchTemplate",
-        "AWS::EKS::Nodegroup",
+    template = assembly.get_stack_by_name("Training").template
+    (coredns,) = [
+        one
+        for one in template["Resources"].values()
+        if one["Properties"].get("AddonName") == "coredns"
     ]
+    assert "DependsOn" not in coredns
+
+
+def test_tags_of_its_scopes_count_with_its_own(make_world):
+    world = make_world()
+    group = world.cluster.add_system_nodegroup(tags=dict.fromkeys(map(str, range(40)), ""))
+    for number in range(9):
+        cdk.Tags.of(group).add(f"scope{number}", "")
+    assert len(world.template().find_resources("AWS::EKS::Nodegroup")) == 1
+
+    cdk.Tags.of(world.stack).add("one", "more")
+
+    with pytest.raises(RuntimeError, match="TooManyTags"):
+        world.app.synth(force=True)

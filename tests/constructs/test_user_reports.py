@@ -17,6 +17,7 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk.assertions import Template
 from tests.charts.test_placement import COMPUTE_TYPE, expected, served
+from tests.template_order import needed
 
 from eks_device_charts import ImageSource, device_manifests
 from eks_device_constructs import AcceleratedCluster, Delivery
@@ -91,31 +92,7 @@ class Fleet:
 
     def needed(self, name: str) -> set[str]:
         """What a resource refers to or waits for, directly or not."""
-        found: set[str] = set()
-        waiting = [name]
-        while waiting:
-            direct = {*references(self.resources[waiting.pop()])} & {*self.resources} - found
-            found |= direct
-            waiting += direct
-        return found
-
-
-def references(value: Any) -> Iterator[str]:
-    """The logical ids in a part of a template."""
-    if isinstance(value, list):
-        for one in value:
-            yield from references(one)
-    if not isinstance(value, dict):
-        return
-    for key, one in value.items():
-        if key == "Ref":
-            yield one
-        elif key == "Fn::GetAtt":
-            yield one[0]
-        elif key == "DependsOn":
-            yield from one
-        else:
-            yield from references(one)
+        return needed(self.resources, name)
 
 
 @pytest.fixture(scope="module")
@@ -146,13 +123,13 @@ def test_one_switch_brings_interfaces_security_group_placement_group_driver_and_
     labels = fleet.group("Switched")["Properties"]["Labels"]
 
     assert [one["InterfaceType"] for one in on["NetworkInterfaces"]] == ["interface", "efa-only"]
-    assert all("EfaSecurityGroup" in text for text in groups)
+    assert all("ClusterEfa" in text for text in groups)
     made = fleet.resources[on["Placement"]["GroupName"]["Ref"]]
     assert made["Properties"] == {"Strategy": "cluster"}
     assert fleet.group("Switched")["Properties"]["AmiType"] == "AL2023_x86_64_NVIDIA"
     assert ("efa", "dra", "default") in served(fleet.objects(), labels)
     assert {"NetworkInterfaces", "Placement"}.isdisjoint(off)
-    assert "EfaSecurityGroup" not in json.dumps(off)
+    assert "ClusterEfa" not in json.dumps(off)
     kinds = [kind for kind, _, _ in served(fleet.objects(), labels_of(fleet, "Plain"))]
     assert kinds == ["gpu"]
 

@@ -71,7 +71,10 @@ EXPORTS = {
         "Delivery",
         "DeviceDrivers",
         "ExternalDrivers",
+        "NodegroupSizes",
+        "PoolOptions",
         "SystemNodegroup",
+        "SystemNodegroupOptions",
     ],
     "eks_device_operations": [],
 }
@@ -88,6 +91,41 @@ def test_a_package_says_what_it_is(module: ModuleType):
 
 def test_the_exports_are_those_that_were_decided(module: ModuleType):
     assert sorted(module.__all__) == sorted(EXPORTS[module.__name__])
+
+
+# What a construct says beside the CDK's own; its cluster and its pool see more of it.
+MEMBERS = {
+    "AcceleratedCluster": {
+        "add_nodegroup",
+        "add_nodegroup_pool",
+        "add_system_nodegroup",
+        "addons",
+        "cluster",
+        "node_role",
+        "plan",
+    },
+    "AcceleratedNodegroup": {
+        "add_compute_domain",
+        "add_resource_claim_template",
+        "launch_template",
+        "nodegroup",
+        "plan",
+    },
+    "AcceleratedNodegroupPool": {
+        "add",
+        "add_compute_domain",
+        "add_resource_claim_template",
+        "nodegroups",
+    },
+}
+
+
+@pytest.mark.parametrize(("name", "members"), MEMBERS.items(), ids=MEMBERS)
+def test_a_construct_shows_users_what_was_decided(name: str, members: set[str]):
+    kind = getattr(importlib.import_module("eks_device_constructs"), name)
+    own = {**vars(kind), **inspect.get_annotations(kind)}
+
+    assert {one for one in own if not one.startswith("_")} == members
 
 
 def in_order(name: str) -> tuple[int, str]:

@@ -2,34 +2,13 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import json
-import tomllib
-from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
+from tests.hostile import TOKEN, Hostile, HostileList, HostileMapping
 
-import eks_devices
 from eks_devices.addons import addon_faults, chosen_addons
-
-DATA = Path(eks_devices.__file__).parent / "data"
-TOKEN = "${Token[TOKEN.12]}"
-
-
-class Hostile:
-    def __repr__(self) -> NoReturn:
-        raise RuntimeError("no")
-
-
-class HostileList(list[str]):
-    def __iter__(self) -> NoReturn:
-        raise RuntimeError("no")
-
-
-class HostileMapping(dict[str, str]):
-    def items(self) -> NoReturn:
-        raise RuntimeError("no")
 
 
 def faults(addons: Any) -> list[str]:
@@ -123,7 +102,7 @@ def test_good_choices_have_no_fault(addons: Any):
         (Hostile(), ["WrongType addons"]),
         (iter(["vpc-cni"]), ["WrongType addons"]),
         (HostileList(["vpc-cni"]), ["WrongType addons"]),
-        (HostileMapping({"vpc-cni": "x"}), ["WrongType addons"]),
+        (HostileMapping(), ["WrongType addons"]),
         ([5, "vpc-cni", None], ["WrongType addons[0]", "WrongType addons[2]"]),
         ([Hostile()], ["WrongType addons[0]"]),
         ([TOKEN], ["TokenNotAllowed addons[0]"]),
@@ -183,18 +162,3 @@ def test_a_misspelt_name_is_told_and_others_are_sent_to_the_cdk():
 
     assert "coredns" in fault.fix
     assert "eks.CfnAddon" in fault.fix
-
-
-@pytest.mark.parametrize("file", ["addons.toml", "cluster.toml"])
-def test_every_row_of_the_data_says_where_it_is_from(file: str):
-    tables = tomllib.loads((DATA / file).read_text(encoding="utf-8"))
-    rows = [row for table in tables.values() for row in _rows(table)]
-
-    assert rows
-    for row in rows:
-        assert row["source"].startswith("https://")
-        assert isinstance(row["checked"], dt.date)
-
-
-def _rows(table: Any) -> list[Any]:
-    return table if isinstance(table, list) else [table]

@@ -1,12 +1,23 @@
 """Bad input: each one gives exactly its faults, and no other exception than EksDevicesError."""
 
 import pickle
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.hostile import (
+    LIST_TOKEN,
+    NUMBER_TOKEN,
+    TOKEN,
+    Hostile,
+    HostileMapping,
+    HostileSet,
+    HostileTuple,
+)
+from tests.hostile import HostileText as Text
+from tests.short_names import BOTTLEROCKET, DOMAIN, DRA, EFA, GPU, NEURON, PLUGIN
 
 from eks_devices import (
     Capacity,
@@ -28,12 +39,6 @@ from eks_devices import (
 )
 from eks_devices.spec import NodegroupOptions
 
-DRA, PLUGIN = Mechanism.DRA, Mechanism.DEVICE_PLUGIN
-GPU, NEURON, EFA = DeviceType.GPU, DeviceType.NEURON, DeviceType.EFA
-DOMAIN = DeviceType.COMPUTE_DOMAIN
-BOTTLEROCKET = OperatingSystem.BOTTLEROCKET
-TOKEN, LIST_TOKEN = "${Token[TOKEN.12]}", "#{Token[TOKEN.3]}"
-NUMBER_TOKEN = -1.8881545897087626e289
 BLOCK = Capacity.block("cr-0123456789abcdef0")
 P6E: dict[str, Any] = {"instance_type": "p6e-gb200.36xlarge", "capacity": BLOCK}
 TRN2: dict[str, Any] = {"instance_type": "trn2.48xlarge"}
@@ -112,56 +117,10 @@ OTHER_CODES = CODES | {
     "AmazonLinux2", "EmptyUserData", "ForbiddenTemplateField", "HugePagesAboveMemory",
     "InstanceTypesDiffer", "KubeletFieldOwned", "MalformedAmiId", "MalformedPlacementGroup",
     "MalformedTag", "MalformedUserData", "MaxPodsNeeded", "MissingTemplateField",
-    "NoInstanceStore", "OneTypeInReservation", "PlacementGroupWithBlock", "ReleaseWithOwnImage",
-    "RepeatedInstanceType", "RepeatedTemplateEntry", "ReservedTag", "TooManyInstanceTypes",
-    "UnknownKubeletField", "UnknownTemplateField", "UnknownTemplateValue",
+    "MalformedCidr", "NoInstanceStore", "OneTypeInReservation", "PlacementGroupWithBlock",
+    "ReleaseWithOwnImage", "RepeatedInstanceType", "RepeatedTemplateEntry", "ReservedTag",
+    "TooManyInstanceTypes", "UnknownKubeletField", "UnknownTemplateField", "UnknownTemplateValue",
 }  # fmt: skip
-
-
-class Hostile:
-    """Raises whenever somebody looks at it."""
-
-    def _refuse(self, *_: object) -> NoReturn:
-        raise ZeroDivisionError
-
-    __repr__ = __str__ = __format__ = __eq__ = __bool__ = __len__ = __iter__ = _refuse
-    __lt__ = __gt__ = __le__ = __ge__ = __add__ = __index__ = __contains__ = _refuse
-    __hash__ = object.__hash__
-
-
-class HostileMapping(Mapping[Any, Any]):
-    """A mapping whose items raise."""
-
-    def __getitem__(self, key: object) -> Any:
-        raise ZeroDivisionError
-
-    def __iter__(self) -> Iterator[Any]:
-        raise ZeroDivisionError
-
-    def __len__(self) -> int:
-        return 1
-
-
-class HostileSet(set[Any]):
-    """A collection that cannot be read."""
-
-    def __iter__(self) -> Iterator[Any]:
-        raise ZeroDivisionError
-
-
-class Text(str):
-    """A text that shows itself as something else."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        raise ZeroDivisionError
-
-    def __str__(self) -> str:
-        raise ZeroDivisionError
-
-    def __format__(self, form: str) -> str:
-        raise ZeroDivisionError
 
 
 def bad(case: str, *faults: str, version: object = "1.35", **options: Any) -> Any:
@@ -234,11 +193,13 @@ SIZES = [
     bad("no minimum", "WrongType min_size", min_size=None),
     bad("a number token", "TokenNotAllowed max_size", max_size=NUMBER_TOKEN),
     bad("a number token as size", "TokenNotAllowed desired_size", desired_size=NUMBER_TOKEN),
-    bad("a minimum above the maximum", "SizesOutOfOrder min_size", min_size=3),
+    bad("a minimum above the maximum", "SizesOutOfOrder max_size", min_size=3),
     bad("a size above the maximum", "SizesOutOfOrder desired_size", desired_size=3),
     bad("a size below the minimum", "SizesOutOfOrder desired_size", min_size=2, desired_size=1),
-    bad("all out of order", "SizesOutOfOrder min_size", "SizesOutOfOrder desired_size",
+    bad("all out of order", "SizesOutOfOrder max_size", "SizesOutOfOrder desired_size",
         min_size=3, desired_size=1),
+    bad("a size below the minimum, and no maximum", "MissingOption max_size",
+        "SizesOutOfOrder desired_size", min_size=3, desired_size=1, max_size=None),
     bad("all of a wrong type", "WrongType min_size", "WrongType max_size",
         "WrongType desired_size", min_size="0", max_size="1", desired_size="1"),
     bad("a size beside an autoscaler", "DesiredSizeWithAutoscaler desired_size",
@@ -406,7 +367,7 @@ SYSTEMS = [
         capacity=Capacity.on_demand(), subnet_count=2),
     bad("a disk without a number", "WrongType disk_gib", disk_gib="200"),
     bad("a small disk", "OutOfRange disk_gib", disk_gib=10),
-    bad("a disk beyond gp3", "OutOfRange disk_gib", disk_gib=20_000),
+    bad("a disk beyond gp3", "OutOfRange disk_gib", disk_gib=65_537),
     bad("no subnet", "NoSubnets subnet", subnet_count=0),
     bad("subnets as a list", "WrongType subnet_count", subnet_count=["subnet-1"]),
     bad("options as a list", "WrongType unknown_options", unknown_options=["a"]),
@@ -523,6 +484,10 @@ OWNERS = [
     bad("no external", "WrongType external", external=None),
     bad("an external device as text", "WrongType external", external=["gpu"]),
     bad("an unreadable set", "WrongType external", external=HostileSet({GPU})),
+    *(bad(f"an unreadable tuple as {name}", f"WrongType {name}", **{name: HostileTuple((1,))})
+      for name in ("external", "taints", "alternative_instance_types", "subnet_cidrs")),
+    bad("an unreadable tuple of options", "WrongType unknown_options",
+        unknown_options=HostileTuple((1,))),
     bad("a hostile member", "WrongType external", external=[Hostile()]),
     bad("external without a mechanism", "MechanismRequired mechanism", external={GPU}),
     bad("external EFA without a mechanism", "MechanismRequired mechanism", efa=True,
@@ -951,8 +916,13 @@ def test_what_is_only_near_a_fault_is_planned(options: dict[str, Any], version: 
 
 
 def test_other_kinds_of_text_become_plain_texts():
-    options: dict[str, Any] = {"name": Text("a"), "labels": {Text("b"): Text("c")}}
-    options |= {"instance_type": Text("g6e.12xlarge"), "taints": [Text("d:NoSchedule")]}
+    options: dict[str, Any] = {
+        "name": Text("a"),
+        "labels": {Text("b"): Text("c")},
+        "instance_type": Text("g6e.12xlarge"),
+        "taints": [Text("d:NoSchedule")],
+        "capacity": Capacity.reservation(Text("cr-0123456789abcdef0"), key=Text("may")),
+    }
 
     plan = plan_cluster(
         kubernetes_version="1.35",
@@ -964,6 +934,7 @@ def test_other_kinds_of_text_become_plain_texts():
     assert plan.nodegroups[0].labels.items() >= labels.items()
     assert {type(text) for item in plan.nodegroups[0].labels.items() for text in item} == {str}
     assert plan.nodegroups[0].taints == (Taint(key="d"),)
+    assert type(plan.nodegroups[0].capacity.name) is str
 
 
 def test_an_error_of_many_faults_survives_a_process():

@@ -4,12 +4,12 @@ import dataclasses
 import pickle
 
 import pytest
+from tests.hostile import TOKEN
 
 from eks_devices import Capacity, CapacityKind
 
 ID = "cr-0123456789abcdef0"
 GROUP = "arn:aws:resource-groups:us-east-2:111122223333:group/training"
-TOKEN = "${Token[TOKEN.12]}"
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.short_names import AL2023, BOTTLEROCKET, DRA, PLUGIN
 
 from eks_devices import (
     AcceleratedInstanceType,
@@ -22,8 +23,6 @@ from eks_devices import (
     plan_nodegroup,
 )
 
-DRA, PLUGIN = Mechanism.DRA, Mechanism.DEVICE_PLUGIN
-AL2023, BOTTLEROCKET = OperatingSystem.AL2023, OperatingSystem.BOTTLEROCKET
 VERSIONS = ("1.34", "1.35", "1.36", "1.37")
 BLOCK = Capacity.block("cr-0123456789abcdef0")
 

@@ -2,12 +2,12 @@
 
 import copy
 import pickle
-from typing import NoReturn
 
 import pytest
+from tests.hostile import Hostile, HostileText
 
 from eks_devices import EksDevicesError, Finding, Severity
-from eks_devices.findings import fault, info, raise_faults, shown, warning
+from eks_devices.findings import fault, info, meant, raise_faults, shown, warning
 from eks_devices.typecheck import path_step
 
 FAULT = fault(
@@ -19,11 +19,6 @@ FAULT = fault(
     fix="ask for fewer",
     source="https://example.com",
 )
-
-
-class Broken:
-    def __repr__(self) -> NoReturn:
-        raise ZeroDivisionError
 
 
 def test_a_fault_in_one_line():
@@ -115,7 +110,7 @@ def test_faults_are_raised_together():
     [
         ("a\nb", r"'a\nb'"),
         (None, "None"),
-        (Broken(), "<Broken>"),
+        (Hostile(), "<Hostile>"),
         pytest.param(10**6000, "<int>", id="a huge number"),
         ("x" * 118, f"'{'x' * 118}'"),
         ("x" * 119, f"'{'x' * 116}..."),
@@ -135,9 +130,29 @@ def test_a_value_is_shown_short(value: object, text: str):
         ("a\n", r"'a\n'"),
         ("a\u202eb", r"'a\u202eb'"),
         (7, "7"),
-        (Broken(), "<Broken>"),
+        (Hostile(), "<Hostile>"),
         ("x" * 121, f"'{'x' * 116}..."),
     ],
 )
 def test_a_value_in_a_path(value: object, text: str):
     assert path_step(value) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("max_sizes", "did you mean max_size or min_size?"),
+        ("maxSize", "did you mean max_size?"),
+        ("MAX-SIZE", "did you mean max_size?"),
+        ("colour", ""),
+        ("", ""),
+        (7, ""),
+        (None, ""),
+        (b"max_size", "did you mean max_size?"),
+        (Hostile(), ""),
+        (HostileText("labls"), "did you mean labels?"),
+        pytest.param("max_size" * 100_000, "", id="a long one"),
+    ],
+)
+def test_what_is_alike_may_be_meant(name: object, text: str):
+    assert meant(name, ["max_size", "min_size", "labels"]) == text

@@ -5,9 +5,16 @@ from typing import Any, NoReturn
 
 import pytest
 
-from eks_devices import Finding, NodegroupSpec, OperatingSystem, Severity
-from eks_devices._frozen import FrozenDict
-from eks_devices.kubelet_settings import hugepages_faults, kubelet_faults
+from eks_devices import (
+    EksDevicesError,
+    Finding,
+    NodegroupSpec,
+    OperatingSystem,
+    Severity,
+    plan_nodegroup,
+)
+from eks_devices._frozen import FrozenDict, deep_frozen
+from eks_devices.user_data.kubelet import hugepages_faults, kubelet_faults
 
 TOKEN = "${Token[TOKEN.12]}"
 NUMBER_TOKEN = -1.8881545897087626e289
@@ -46,6 +53,14 @@ def endless() -> dict[str, Any]:
 
 def deep(levels: int) -> Any:
     return {"a": deep(levels - 1)} if levels else 1
+
+
+def doubled(levels: int) -> dict[str, Any]:
+    """A small mapping that reads as one of 2**levels values."""
+    mapping: dict[str, Any] = {"a": 1}
+    for _ in range(levels):
+        mapping = {"a": mapping, "b": mapping}
+    return mapping
 
 
 def spec_of(**options: Any) -> NodegroupSpec:
@@ -135,6 +150,93 @@ def test_what_the_library_or_eks_sets_is_refused_with_the_reason_and_what_to_use
     assert fault.source
 
 
+def test_an_own_image_gets_the_dns_that_its_user_names_because_eks_sets_none():
+    dns = {"clusterDNS": ["169.254.20.10"]}
+
+    assert faults_of(dns, ami_id="ami-0123456789abcdef0") == []
+    assert len(faults_of(dns | {"maxPods": 5}, ami_id="ami-0123456789abcdef0")) == 1
+
+
+@pytest.mark.parametrize("option", ["kubelet", "launch_template_overrides"])
+def test_nested_options_are_copied_as_plain_texts_that_cannot_change(option):
+    given = {"logging": {OperatingSystem.AL2023: [OperatingSystem.BOTTLEROCKET, 1]}}
+
+    copied = getattr(spec_of(**{option: given}), option)
+    given["logging"].clear()
+
+    assert copied == {"logging": {"al2023": ("bottlerocket", 1)}}
+    ((key, (text, _)),) = copied["logging"].items()
+    assert type(key) is type(text) is str
+    with pytest.raises(TypeError, match="cannot be changed"):
+        copied["logging"]["a"] = 1
+
+
+UNREADABLE = [
+    (endless(), "TooDeep"),
+    ({"logging": [deep(40)]}, "TooDeep"),
+    ({"logging": deep(33)}, "TooDeep"),
+    ({"logging": doubled(25)}, "TooLarge"),
+    ({"logging": [doubled(25)]}, "TooLarge"),
+    ({"logging": [0] * 1_000_000}, "TooLarge"),
+    ({"logging": ["x" * 1_000_000] * 1_000_000}, "TooLarge"),
+    ({"x" * 2_000_000: 1}, "TooLarge"),
+    (HostileMapping(), "WrongType"),
+    ({"logging": HostileMapping()}, "WrongType"),
+    ({"evictionHard": HostileMapping(), "logging": doubled(25)}, "WrongType"),
+]
+
+
+@pytest.mark.parametrize(("given", "code"), UNREADABLE, ids=range(len(UNREADABLE)))
+def test_what_cannot_be_copied_is_a_fault_of_its_option(given, code):
+    with pytest.raises(EksDevicesError) as error:
+        plan_nodegroup(spec_of(kubelet=given), kubernetes_version="1.34")
+
+    (fault,) = error.value.faults
+    assert (fault.code, fault.path) == (code, "nodegroups.g.kubelet")
+    assert fault.got == "'HostileMapping'" or "dict" in fault.got
+    assert fault.allowed
+    assert fault.fix
+
+
+@pytest.mark.parametrize("given", [endless(), {"logging": [deep(40)]}, HostileMapping()])
+def test_overrides_that_cannot_be_copied_are_a_fault_too(given):
+    with pytest.raises(EksDevicesError) as error:
+        plan_nodegroup(spec_of(launch_template_overrides=given), kubernetes_version="1.34")
+
+    (fault,) = error.value.faults
+    assert fault.path == "nodegroups.g.launch_template_overrides"
+
+
+def test_what_shares_its_parts_is_copied_while_it_is_small():
+    shared = doubled(8)
+
+    assert deep_frozen(shared) == shared
+    assert deep_frozen({"a": deep(31)}) == {"a": deep(31)}
+    assert deep_frozen(["x" * 500_000]) == ("x" * 500_000,)
+
+
+class HostileNumber(int):
+    """A number that no other one can be compared with."""
+
+    def __eq__(self, other: object) -> NoReturn:
+        raise ZeroDivisionError
+
+    __ne__ = __lt__ = __gt__ = __le__ = __ge__ = __eq__
+    __hash__ = int.__hash__
+
+
+class Fraction(float):
+    """A number of a class of its own."""
+
+
+def test_numbers_of_classes_of_their_own_are_copied_as_plain_ones():
+    copied = deep_frozen({"a": [HostileNumber(5), Fraction(0.5), True]})
+
+    assert copied == {"a": (5, 0.5, True)}
+    assert [type(one) for one in copied["a"]] == [int, float, bool]
+    assert faults_of({"maxOpenFiles": HostileNumber(5)}) == []
+
+
 @pytest.mark.parametrize("field", ["CPUManagerPolicy", "maxPods", "cpuManagerPolicy"])
 def test_bottlerocket_has_settings_of_its_own_for_the_kubelet(field):
     (fault,) = faults_of({field: "static"}, operating_system=OperatingSystem.BOTTLEROCKET)
@@ -153,10 +255,10 @@ def test_bottlerocket_has_settings_of_its_own_for_the_kubelet(field):
         (TOKEN, "", "TokenNotAllowed"),
         (Hostile(), "", "WrongType"),
         (HostileMapping(), "", "WrongType"),
-        (endless(), "", "WrongType"),
-        (FrozenDict({"logging": endless()}), "", "WrongType"),
+        (endless(), "", "TooDeep"),
+        (FrozenDict({"logging": endless()}), "", "TooDeep"),
         ({"logging": HostileMapping()}, "", "WrongType"),
-        ({"logging": deep(40)}, "", "WrongType"),
+        ({"logging": deep(40)}, "", "TooDeep"),
         ({7: "static"}, ".7", "WrongType"),
         ({None: "static"}, ".None", "WrongType"),
         ({Hostile(): "static"}, ".<Hostile>", "WrongType"),

@@ -6,15 +6,13 @@ import dataclasses
 import json
 import math
 import pickle
-import re
 import tomllib
-from collections.abc import Sequence
-from datetime import date
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 from botocore.session import get_session
+from tests.hostile import NUMBER_TOKEN, TOKEN, Hostile, HostileList, HostileText, HostileTuple
 
 import eks_devices
 from eks_devices import Capacity, EksDevicesError, NodegroupSpec, plan_nodegroup
@@ -35,52 +33,11 @@ BLOCK = Capacity.block("cr-0123456789abcdef0")
 RESERVATION = Capacity.reservation("cr-0123456789abcdef0")
 RESERVED = [BLOCK, RESERVATION]
 UNRESERVED = [Capacity.on_demand(), Capacity.spot()]
-TOKEN = "${Token[TOKEN.12]}"
-NUMBER_TOKEN = -1.8881545897087626e289
 
 # As values of the wrong type, which no signature would let pass.
 any_repair: Any = NodeRepair
 any_override: Any = RepairOverride
 any_update: Any = UpdateConfig
-
-
-class Hostile:
-    """Raises whenever somebody looks at it."""
-
-    def _refuse(self, *_: object) -> NoReturn:
-        raise ZeroDivisionError
-
-    __repr__ = __str__ = __format__ = __eq__ = __bool__ = __len__ = __iter__ = _refuse
-    __lt__ = __gt__ = __le__ = __ge__ = __index__ = __contains__ = _refuse
-    __hash__ = object.__hash__
-
-
-class HostileList(Sequence[Any]):
-    """A list that cannot be read."""
-
-    def __getitem__(self, index: Any) -> Any:
-        raise ZeroDivisionError
-
-    def __len__(self) -> int:
-        return 1
-
-
-class HostileTuple(tuple[Any, ...]):
-    """A tuple that cannot be read."""
-
-    __slots__ = ()
-
-    def __iter__(self) -> Any:
-        raise ZeroDivisionError
-
-
-class Text(str):
-    """A text that shows itself as something else."""
-
-    __slots__ = ()
-
-    def __format__(self, form: str) -> str:
-        raise ZeroDivisionError
 
 
 def group(**options: Any) -> NodegroupSpec:
@@ -261,7 +218,7 @@ def test_settings_are_values():
 
 
 def test_a_text_of_another_kind_becomes_a_plain_one():
-    one = override(condition=Text("KernelReady"), reason=Text("ForkFailedOutOfPIDs"))
+    one = override(condition=HostileText("KernelReady"), reason=HostileText("ForkFailedOutOfPIDs"))
 
     assert (type(one.condition), type(one.reason)) == (str, str)
     assert faults_of(node_repair=NodeRepair(overrides=[one, one])) == {
@@ -292,23 +249,6 @@ def test_limits_are_those_of_the_eks_api():
     assert set(rule.members) == {
         "nodeMonitoringCondition", "nodeUnhealthyReason", "minRepairWaitTimeMins", "repairAction",
     }  # fmt: skip
-
-
-def test_every_row_of_the_data_says_where_it_is_from():
-    reasons = TABLE["reason"]
-    rows = [*(row for name, row in TABLE.items() if name != "reason"), *reasons]
-
-    for row in rows:
-        assert re.match(r"https://|EKS API model", row["source"])
-        assert row["checked"] == date(2026, 11, 30)
-    for row in reasons:
-        assert row.keys() == {
-            "name", "condition", "severity", "eks_action", "numbered", "source", "checked",
-        }  # fmt: skip
-        assert row["severity"] in {"condition", "event"}
-        assert row["condition"] in TABLE["repair"]["conditions"]
-        assert row["name"].startswith("DCGM")
-        assert not row["name"][-1].isdigit()
 
 
 # Faults
@@ -467,7 +407,7 @@ NO_OVERRIDES = {
     "one override alone": override(),
     "a set": {1},
     "an iterator": iter([1]),
-    "a list that cannot be read": HostileList(),
+    "a list that cannot be read": HostileList([1]),
     "a tuple that cannot be read": HostileTuple((1,)),
     "a hostile object": Hostile(),
 }

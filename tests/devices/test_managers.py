@@ -12,15 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
+from tests.short_names import DOMAIN, DRA, EFA, GPU, NEURON, PLUGIN
 
 from eks_devices import (
     Capacity,
     ClusterPlan,
-    DeviceType,
     DriverPlan,
     EksDevicesError,
     GpuSharing,
-    Mechanism,
     NodegroupPlan,
     NodegroupSpec,
     OperatingSystem,
@@ -31,9 +30,6 @@ from eks_devices._frozen import FrozenDict
 from eks_devices.cluster_planner import join_plans
 from eks_devices.kubernetes import minors
 
-DRA, PLUGIN = Mechanism.DRA, Mechanism.DEVICE_PLUGIN
-GPU, NEURON, EFA = DeviceType.GPU, DeviceType.NEURON, DeviceType.EFA
-DOMAIN = DeviceType.COMPUTE_DOMAIN
 BOTTLEROCKET = {"operating_system": OperatingSystem.BOTTLEROCKET}
 HOST_PLUGIN = "settings.kubelet-device-plugins.nvidia.enabled"
 SLICES, MPS = GpuSharing.time_slicing(replicas=2), GpuSharing.mps(replicas=2)

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
+from tests.hostile import TOKEN
+from tests.short_names import BOTTLEROCKET
 
 from eks_devices import (
     Capacity,
     EksDevicesError,
     NodegroupPlan,
     NodegroupSpec,
-    OperatingSystem,
     plan_cluster,
     plan_nodegroup,
 )
+from eks_devices.findings import shown
 
-BOTTLEROCKET = OperatingSystem.BOTTLEROCKET
 RESERVATION = "cr-0123456789abcdef0"
 BLOCK, ODCR = Capacity.block(RESERVATION), Capacity.reservation(RESERVATION)
 ARN = "arn:aws:resource-groups:us-east-2:111122223333:group/gpus"
 ULTRA = Capacity.ultraserver_block(RESERVATION, nodes=18)
 START = datetime(2026, 12, 5, 11, 30, tzinfo=UTC)
-TOKEN = "${Token[TOKEN.7]}"
 AMI = "ami-0123456789abcdef0"
 G5: dict[str, Any] = {"instance_type": "g5.xlarge"}
 P5: dict[str, Any] = {"instance_type": "p5.48xlarge"}
@@ -131,8 +131,16 @@ def codes_of(**options: Any) -> list[str]:
         ({"tags": {str(n): "a" for n in range(51)}}, "TooManyTags tags"),
         # What constructs know
         ({"subnet_cidrs": "10.0.0.0/18"}, "WrongType subnet_cidrs"),
-        ({"subnet_cidrs": ["10.0.0.0"]}, "WrongType subnet_cidrs[0]"),
+        ({"subnet_cidrs": ["10.0.0.0"]}, "MalformedCidr subnet_cidrs[0]"),
+        ({"subnet_cidrs": ["10.0.0.0/18", "10.0.64.0/99"]}, "MalformedCidr subnet_cidrs[1]"),
+        ({"subnet_cidrs": ["999.0.0.0/8"]}, "MalformedCidr subnet_cidrs[0]"),
+        ({"subnet_cidrs": [10]}, "WrongType subnet_cidrs[0]"),
+        ({"subnet_cidrs": [TOKEN]}, "TokenNotAllowed subnet_cidrs[0]"),
         ({"pool": 5}, "WrongType pool"),
+        ({"pool": TOKEN}, "TokenNotAllowed pool"),
+        ({"pool": "a b/xxxx"}, "MalformedLabelValue pool"),
+        ({"pool": ""}, "MalformedLabelValue pool"),
+        ({"pool": "a" * 64}, "MalformedLabelValue pool"),
         ({"scope_address": None}, "WrongType scope_address"),
     ],
 )  # fmt: skip
@@ -466,3 +474,81 @@ def test_a_wrong_capacity_is_told_where_it_is_made(make: Any, expected: str):
         make(Capacity)
 
     assert [f"{one.code} {one.path}" for one in caught.value.faults] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({"instance_type": "g6.16xlarge", "max_pods": 200,
+          "alternative_instance_types": ["g6.xlarge"]}, "OutOfRange"),
+        ({"instance_type": "trn2.48xlarge", "capacity": Capacity.spot(), "efa": True,
+          "alternative_instance_types": ["trn2u.48xlarge"]}, "CapacityNotOffered"),
+        ({"instance_type": "c6id.32xlarge", "efa": True, "instance_store": True,
+          "alternative_instance_types": ["c6i.32xlarge"]}, "NoInstanceStore"),
+        ({"instance_type": "g5.16xlarge", "hugepages_2mi": 20_000,
+          "alternative_instance_types": ["g5.xlarge"]}, "HugePagesAboveMemory"),
+    ],
+)  # fmt: skip
+def test_alternative_types_are_judged_as_the_first_is(options: dict[str, Any], code: str):
+    assert faults_of(**options) == [f"{code} alternative_instance_types[0]"]
+
+
+def test_the_smallest_alternative_bounds_the_pods():
+    options: dict[str, Any] = {"instance_type": "g6.16xlarge", "max_pods": 60}
+
+    assert "MaxPodsAboveAddresses" not in codes_of(**options)
+    assert "MaxPodsAboveAddresses" in codes_of(**options, alternative_instance_types=["g6.xlarge"])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "shared"),
+    [
+        (Capacity.block(RESERVATION), Capacity.block(RESERVATION, key="may"), True),
+        (Capacity.block(RESERVATION, key="a"),
+         Capacity.block("cr-0123456789abcdef1", key="a"), False),
+        (Capacity.block(TOKEN, key="a"), Capacity.block("${Token[TOKEN.8]}", key="a"), True),
+        (Capacity.block(TOKEN, key="a"), Capacity.block(TOKEN, key="b"), False),
+    ],
+)  # fmt: skip
+def test_groups_share_a_reservation_by_its_id(first: Capacity, second: Capacity, shared: bool):
+    specs = [group(name, **P5, capacity=one) for name, one in (("a", first), ("b", second))]
+
+    plan = plan_cluster(kubernetes_version="1.35", nodegroups=specs)
+
+    assert ("SharedReservation" in [one.code for one in plan.findings]) is shared
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14))),
+        datetime(9999, 12, 31, 23, 59, tzinfo=timezone(timedelta(hours=-12))),
+    ],
+)
+def test_a_start_that_utc_has_no_time_for_is_refused(start: datetime):
+    with pytest.raises(EksDevicesError) as caught:
+        Capacity.block(RESERVATION, start=start)
+
+    assert [one.path for one in caught.value.faults] == ["capacity.start"]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"ultraserver": "no"}, "WrongType capacity.ultraserver"),
+        ({"nodes": 4}, "ReservationNotUsed capacity.nodes"),
+    ],
+)
+def test_a_capacity_made_by_hand_is_judged_whole(values: dict[str, Any], expected: str):
+    any_capacity: Any = Capacity
+    capacity = any_capacity(kind=BLOCK.kind, reservation_id=RESERVATION, **values)
+
+    assert faults_of(**P5, capacity=capacity) == [expected]
+
+
+def test_a_value_of_many_values_is_shown_by_its_size():
+    bomb: Any = {}
+    for _ in range(40):
+        bomb = {"a": bomb, "b": bomb}
+
+    assert shown(bomb) == "a dict of many values"

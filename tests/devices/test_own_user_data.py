@@ -21,13 +21,14 @@ from eks_devices import (
     NodegroupSpec,
     OperatingSystem,
     Severity,
+    UserData,
     plan_nodegroup,
 )
-from eks_devices._settings_text import write_settings
-from eks_devices.own_user_data import UserData, user_data_faults
-from eks_devices.user_data import user_data
-from eks_devices.user_data_conflicts import own_user_data_conflicts
-from eks_devices.user_data_parts import PartKind, UserDataPart
+from eks_devices.ami_releases import release_faults
+from eks_devices.user_data import user_data, user_data_conflicts, user_data_faults
+from eks_devices.user_data.bottlerocket_toml import write_settings
+from eks_devices.user_data.kubelet import kubelet_faults
+from eks_devices.user_data.parts import PartKind, UserDataPart
 
 AL2023, BOTTLEROCKET = OperatingSystem.AL2023, OperatingSystem.BOTTLEROCKET
 GPU, DRA, PLUGIN = DeviceType.GPU, Mechanism.DRA, Mechanism.DEVICE_PLUGIN
@@ -53,6 +54,28 @@ class Hostile:
     __hash__ = object.__hash__
 
 
+class HostileNumber(int):
+    """A number that no other one can be compared with."""
+
+    def __eq__(self, other: object) -> NoReturn:
+        raise ZeroDivisionError
+
+    __ne__ = __lt__ = __gt__ = __le__ = __ge__ = __eq__
+    __hash__ = int.__hash__
+
+
+class HostileText(str):
+    """A text that no other one can be compared with."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> NoReturn:
+        raise ZeroDivisionError
+
+    __ne__ = __lt__ = __gt__ = __le__ = __ge__ = __eq__
+    __hash__ = str.__hash__
+
+
 class HostileMapping(Mapping[Any, Any]):
     """A mapping that cannot be read."""
 
@@ -70,6 +93,14 @@ def endless() -> dict[str, Any]:
     """A mapping that holds itself, twice."""
     mapping: dict[str, Any] = {}
     mapping["a"] = mapping["b"] = mapping
+    return mapping
+
+
+def doubled(levels: int) -> dict[str, Any]:
+    """A small mapping that reads as one of 2**levels values."""
+    mapping: dict[str, Any] = {"a": 1}
+    for _ in range(levels):
+        mapping = {"a": mapping, "b": mapping}
     return mapping
 
 
@@ -101,7 +132,7 @@ def codes_of(make: Any) -> list[str]:
 def conflicts_of(plan: NodegroupPlan) -> dict[str, tuple[str, str]]:
     """The keys in conflict, each with the user's value and the plan's."""
     found = {}
-    for fault in own_user_data_conflicts(plan, "nodegroups.g.user_data"):
+    for fault in user_data_conflicts(plan, "nodegroups.g.user_data"):
         assert fault.code == "UserDataConflict"
         assert fault.fix
         key = fault.path.removeprefix("nodegroups.g.user_data.")
@@ -178,14 +209,33 @@ def test_settings_of_bottlerocket_are_toml_under_one_table(text):
         ([("spec", {})], ["WrongType"]),
         (Hostile(), ["WrongType"]),
         (HostileMapping(), ["WrongType"]),
-        (endless(), ["WrongType"]),
-        ({"spec": {"kubelet": endless()}}, ["WrongType"]),
+        (endless(), ["TooDeep"]),
+        ({"spec": {"kubelet": endless()}}, ["TooDeep"]),
+        ({"spec": {"kubelet": {"config": doubled(25)}}}, ["TooLarge"]),
+        ({"spec": {"kubelet": {"flags": ["--v=4"] * 1_000_000}}}, ["TooLarge"]),
         ({"spec": {"kubelet": HostileMapping()}}, ["WrongType"]),
         ({}, ["EmptyUserData"]),
         ({"kind": "NodeConfig", "spec": {}}, ["EmptyUserData"]),
         ({"kind": "ClusterConfig", "spec": {"kubelet": {}}}, ["OtherNodeConfig"]),
         ({"apiVersion": "node.eks.aws/v1", "spec": {"kubelet": {}}}, ["OtherNodeConfig"]),
         ({"apiVersion": None, "kind": 7, "spec": {"kubelet": {}}}, ["OtherNodeConfig"] * 2),
+        (
+            {"apiVersion": Hostile(), "kind": Hostile(), "spec": {"kubelet": {}}},
+            ["WrongType", "WrongType", "OtherNodeConfig", "OtherNodeConfig"],
+        ),
+        (
+            {"spec": {"instance": {"localStorage": {"strategy": "junk"}}}},
+            ["UnknownNodeConfigValue"],
+        ),
+        ({"spec": {"instance": {"localStorage": {"strategy": 0}}}}, ["UnknownNodeConfigValue"]),
+        (
+            {
+                "spec": {
+                    "instance": {"localStorage": {"disabledMounts": ["PodLogs", "podlogs", {}]}}
+                }
+            },
+            ["UnknownNodeConfigValue"] * 2,
+        ),
         ({"spec": 7}, ["WrongType"]),
         ({"spec": {"kubelet": ["a"]}}, ["WrongType"]),
         ({"spec": {"kubelet": {"config": "maxPods: 5"}}}, ["WrongType"]),
@@ -217,6 +267,25 @@ def test_a_field_that_nodeadm_would_leave_out_is_named_with_the_one_that_was_mea
     (fault,) = error.value.faults
     assert fault.path == "user_data.spec.instance.localstorage"
     assert "localStorage" in fault.fix
+
+
+@pytest.mark.parametrize("strategy", ["RAID0", "raid10", "Mount"])
+def test_ways_to_use_local_disks_are_taken_in_any_case(strategy):
+    storage = {"strategy": strategy, "disabledMounts": ["Containerd", "PodLogs", "SOCI"]}
+
+    data = UserData.node_config({"spec": {"instance": {"localStorage": storage}}})
+
+    assert data.node_configs()[0]["spec"]["instance"]["localStorage"]["strategy"] == strategy
+
+
+def test_a_way_to_use_local_disks_that_nodeadm_does_not_know_is_named():
+    with pytest.raises(EksDevicesError) as error:
+        UserData.node_config({"spec": {"instance": {"localStorage": {"strategy": "RAID-0"}}}})
+
+    (fault,) = error.value.faults
+    assert fault.path == "user_data.spec.instance.localStorage.strategy"
+    assert "RAID0" in fault.fix
+    assert fault.source
 
 
 def test_a_node_config_may_leave_its_kind_out_and_cannot_be_changed_later():
@@ -310,6 +379,10 @@ def test_an_encoded_part_of_mime_is_decoded(encoding):
             MIME.format(kind="text/cloud-config\nContent-Transfer-Encoding: base64", body="%%"),
             "MalformedUserData",
         ),
+        (
+            MIME.format(kind="text/cloud-config\nContent-Transfer-Encoding: x-uuencode", body="a"),
+            "MalformedUserData",
+        ),
         (MIME.format(kind="application/node.eks.aws", body='{"spec": NaN}'), "NodeConfigNotJson"),
         (MIME.format(kind="application/node.eks.aws", body="[" * 5000), "NodeConfigNotJson"),
         (MIME.format(kind="application/node.eks.aws", body="[1]"), "WrongType"),
@@ -346,14 +419,14 @@ def test_all_faults_of_a_mime_text_come_together():
 def test_several_come_in_their_order():
     other = UserData.shell("#!/bin/sh\n")
 
-    assert UserData.of(SCRIPT, other).parts == SCRIPT.parts + other.parts
-    assert UserData.of(SCRIPT) == SCRIPT
+    assert UserData.combined(SCRIPT, other).parts == SCRIPT.parts + other.parts
+    assert UserData.combined(SCRIPT) == SCRIPT
 
 
 def test_settings_of_several_texts_are_joined():
     more = UserData.bottlerocket("[settings.ntp]\ntime-servers = ['a']\n")
 
-    joined = UserData.of(SETTINGS, more).settings()
+    joined = UserData.combined(SETTINGS, more).settings()
 
     assert joined == {"settings": {"motd": "hello", "ntp": {"time-servers": ("a",)}}}
 
@@ -373,9 +446,84 @@ def test_settings_of_several_texts_are_joined():
 )
 def test_what_cannot_go_together_is_a_fault(given, codes):
     if codes:
-        assert codes_of(lambda: any_user_data.of(*given)) == codes
+        assert codes_of(lambda: any_user_data.combined(*given)) == codes
     else:
-        assert any_user_data.of(*given).settings() == SETTINGS.settings()
+        assert any_user_data.combined(*given).settings() == SETTINGS.settings()
+
+
+def node_data(**spec: Any) -> UserData:
+    return UserData.node_config({"spec": spec})
+
+
+def toml_data(text: str) -> UserData:
+    return node_data(containerd={"config": text})
+
+
+STATIC = node_data(kubelet={"config": {"cpuManagerPolicy": "static"}})
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "key"),
+    [
+        (
+            STATIC,
+            node_data(kubelet={"config": {"cpuManagerPolicy": "none"}}),
+            "spec.kubelet.config.cpuManagerPolicy",
+        ),
+        (STATIC, STATIC, None),
+        (STATIC, node_data(kubelet={"config": {"failSwapOn": True}}), None),
+        (
+            node_data(kubelet={"config": {"failSwapOn": 1}}),
+            node_data(kubelet={"config": {"failSwapOn": True}}),
+            "spec.kubelet.config.failSwapOn",
+        ),
+        (
+            node_data(featureGates={"FastImagePull": True}),
+            node_data(featureGates={"FastImagePull": False}),
+            "spec.featureGates.FastImagePull",
+        ),
+        (
+            node_data(instance={"localStorage": {"strategy": "RAID0"}}),
+            node_data(instance={"localStorage": {"strategy": "Mount"}}),
+            "spec.instance.localStorage.strategy",
+        ),
+        (
+            node_data(kubelet={"flags": ["--v=4"]}),
+            node_data(kubelet={"flags": ["--event-burst=9"]}),
+            None,
+        ),
+        (toml_data("[plugins.a]\nx = 1"), toml_data("[plugins.b]\nx = 2"), None),
+        (
+            toml_data("[plugins.a]\nx = 1"),
+            toml_data("[plugins.a]\nx = 2"),
+            "spec.containerd.config.plugins.a.x",
+        ),
+        (toml_data("[plugins"), toml_data("]"), None),
+        (node_data(kubelet=None, instance={}), STATIC, None),
+    ],
+)
+def test_two_node_configs_may_not_contradict_each_other(first, second, key):
+    if key is None:
+        assert len(UserData.combined(first, second).parts) == 2
+        return
+    with pytest.raises(EksDevicesError) as error:
+        UserData.combined(first, SCRIPT, second)
+
+    (fault,) = error.value.faults
+    assert (fault.code, fault.path) == ("RepeatedSetting", "user_data")
+    assert key in fault.message
+    assert fault.got != fault.allowed
+
+
+def test_node_configs_in_one_mime_text_may_not_contradict_each_other_either():
+    part = (
+        '--B\nContent-Type: application/node.eks.aws\n\n{"apiVersion": "node.eks.aws/v1alpha1", '
+        '"kind": "NodeConfig", "spec": {"kubelet": {"config": {"podPidsLimit": %d}}}}\n'
+    )
+    text = 'Content-Type: multipart/mixed; boundary="B"\n\n%s--B--\n'
+
+    assert codes_of(lambda: UserData.mime(text % (part % 1 + part % 2))) == ["RepeatedSetting"]
+    assert len(UserData.mime(text % (part % 1 + part % 1)).parts) == 2
 
 
 # On a node group
@@ -485,71 +633,189 @@ def test_toml_that_eks_reads_is_taken(text):
         ("1.66.0-0a1b2c3d", "[settings.kubelet-dra-drivers.nvidia]\nenabled = false", False),
         ("1.9.0-0a1b2c3d", "[settings]\nmotd = 'a'", False),
         (None, "[settings.bootstrap-commands.a]\nmode = 'off'", False),
-        (7, "[settings.bootstrap-commands.a]\nmode = 'off'", False),
-        ("newest", "[settings.bootstrap-commands.a]\nmode = 'off'", False),
     ],
 )
 def test_a_pinned_release_knows_the_user_s_settings(release, text, faulty):
     data = UserData.bottlerocket(text)
     spec = spec_of(data, operating_system=BOTTLEROCKET, release_version=release)
 
-    faults = list(user_data_faults(spec))
+    faults = list(release_faults(spec))
 
     assert [fault.code for fault in faults] == ["ReleaseTooOld"] * faulty
     assert all(fault.path == "nodegroups.g.release_version" for fault in faults)
 
 
 @pytest.mark.parametrize(
-    ("options", "faulty"),
+    ("options", "codes"),
     [
-        ({"release_version": "1.45.0-0a1b2c3d"}, True),
-        ({"release_version": "1.46.0-0a1b2c3d"}, False),
-        ({"release_version": None}, False),
-        ({"release_version": "1.45.0-0a1b2c3d", "instance_store": False}, False),
-        ({"release_version": "1.45.0-0a1b2c3d", "instance_store": None}, False),
-        ({"release_version": "1.34.2-20261023", "operating_system": AL2023}, False),
+        ({"release_version": "1.45.0-0a1b2c3d"}, ["ReleaseTooOld"]),
+        ({"release_version": "1.46.0-0a1b2c3d"}, []),
+        ({"release_version": None}, []),
+        ({"release_version": 7}, ["WrongType"]),
+        ({"release_version": "newest"}, ["MalformedReleaseVersion"]),
+        ({"release_version": "1.45.0-0a1b2c3d", "instance_store": False}, []),
+        ({"release_version": "1.45.0-0a1b2c3d", "instance_store": None}, []),
+        ({"release_version": "1.45.0-0a1b2c3d", "operating_system": Hostile()}, []),
+        ({"release_version": "1.34.2-20261023", "operating_system": AL2023}, []),
     ],
 )
-def test_a_pinned_release_of_bottlerocket_can_join_local_disks(options, faulty):
+def test_a_pinned_release_of_bottlerocket_can_join_local_disks(options, codes):
     spec = spec_of(**({"operating_system": BOTTLEROCKET, "instance_store": True} | options))
 
-    assert [fault.code for fault in user_data_faults(spec)] == ["ReleaseTooOld"] * faulty
+    assert [fault.code for fault in release_faults(spec)] == codes
+
+
+@pytest.mark.parametrize(
+    "data", ["[settings]", Hostile(), any_user_data(parts=None), any_user_data(parts=(7,)), SCRIPT]
+)
+def test_user_data_at_fault_does_not_keep_a_release_from_being_judged(data):
+    options = {"operating_system": BOTTLEROCKET, "release_version": "1.45.0-0a1b2c3d"}
+
+    faults = release_faults(spec_of(data, instance_store=True, **options))
+
+    assert [fault.code for fault in faults] == ["ReleaseTooOld"]
+
+
+def test_a_release_and_the_settings_in_quotes_that_it_lacks_are_told_together():
+    text = "[settings.bootstrap-commands.'a.b']\nmode = 'off'"
+    options = {"operating_system": BOTTLEROCKET, "release_version": "1.21.0-0a1b2c3d"}
+
+    with pytest.raises(EksDevicesError) as error:
+        plan_nodegroup(spec_of(UserData.bottlerocket(text), **options), kubernetes_version="1.34")
+
+    assert {fault.code for fault in error.value.faults} >= {"ReleaseTooOld", "TomlBeyondEks"}
+
+
+# The kubelet's configuration in a NodeConfig
+
+
+def kubelet_data(config: dict[str, Any]) -> UserData:
+    return UserData.node_config({"spec": {"kubelet": {"config": config}}})
+
+
+@pytest.mark.parametrize("way", ["kubelet", "user_data"])
+@pytest.mark.parametrize(
+    ("config", "codes", "beside_own_image"),
+    [
+        ({"cpuManagerPolcy": "static"}, ["UnknownKubeletField"], ["UnknownKubeletField"]),
+        ({"port": 1}, ["KubeletFieldOwned"], ["KubeletFieldOwned"]),
+        ({"registerNode": False}, ["KubeletFieldOwned"], ["KubeletFieldOwned"]),
+        ({"podsPerCore": 3}, ["KubeletFieldOwned"], ["KubeletFieldOwned"]),
+        ({"registerWithTaints": []}, ["KubeletFieldOwned"], ["KubeletFieldOwned"]),
+        ({"clusterDNS": ["169.254.20.10"]}, ["KubeletFieldOwned"], []),
+        ({"staticPodPath": "/a", "zzz": 1}, ["KubeletFieldOwned", "UnknownKubeletField"], None),
+        ({"cpuManagerPolicy": "static", "failSwapOn": False}, [], []),
+    ],
+)
+def test_the_kubelet_s_configuration_is_judged_alike_in_both_ways_to_set_it(
+    way, config, codes, beside_own_image
+):
+    def told(ami_id: str | None) -> list[str]:
+        if way == "kubelet":
+            faults = list(kubelet_faults(spec_of(kubelet=config, ami_id=ami_id)))
+            at = "nodegroups.g.kubelet"
+        else:
+            faults = list(user_data_faults(spec_of(kubelet_data(config), ami_id=ami_id)))
+            at = "nodegroups.g.user_data.spec.kubelet.config"
+        assert all(one.path.rpartition(".")[0] == at and one.fix for one in faults)
+        return [one.code for one in faults]
+
+    assert told(None) == codes
+    assert told(AMI) == (codes if beside_own_image is None else beside_own_image)
+
+
+@pytest.mark.parametrize(
+    ("flags", "faulty"),
+    [
+        (["--node-labels=a=b"], ["--node-labels"]),
+        (["--node_labels=a=b"], ["--node-labels"]),
+        (["--register-with-taints", "a=b:NoSchedule"], ["--register-with-taints"]),
+        (["--register_with-taints=a=b:NoSchedule"], ["--register-with-taints"]),
+        (["--max-pods 7"], ["--max-pods"]),
+        (["--max_pods=7"], ["--max-pods"]),
+        ([" --v=4\t--max-pods=7 --config /x"], ["--max-pods", "--config"]),
+        (["-max-pods=7"], ["--max-pods"]),
+        (["--register-node=false"], ["--register-node"]),
+        (["--register_node=false"], ["--register-node"]),
+        (["--config=/x", "--config-dir=/x"], ["--config", "--config-dir"]),
+        (["--hostname-override=a"], ["--hostname-override"]),
+        (["--pod-manifest-path=/x"], ["--pod-manifest-path"]),
+        (["--provider-id=x", "--kubeconfig=/x"], ["--provider-id", "--kubeconfig"]),
+        (["--anonymous-auth=true"], ["--anonymous-auth"]),
+        (["--node-labels-of-mine=1", "--v=4", "--v", "4", "", "config", "--event_burst=9"], []),
+    ],
+)
+@pytest.mark.parametrize("ami_id", [None, AMI])
+def test_flags_of_what_the_library_or_eks_sets_are_refused(flags, faulty, ami_id):
+    data = UserData.node_config({"spec": {"kubelet": {"flags": flags}}})
+
+    faults = list(user_data_faults(spec_of(data, ami_id=ami_id)))
+
+    assert [one.code for one in faults] == ["KubeletFlagOwned"] * len(faulty)
+    for fault, flag in zip(faults, faulty, strict=True):
+        assert fault.path.startswith("nodegroups.g.user_data.spec.kubelet.flags[")
+        assert fault.message.startswith(f"{flag} ")
+        assert fault.fix
+        assert fault.source
+
+
+def test_the_dns_of_an_own_image_may_be_a_flag_too():
+    data = UserData.node_config({"spec": {"kubelet": {"flags": ["--cluster-dns=169.254.20.10"]}}})
+
+    assert [one.code for one in user_data_faults(spec_of(data))] == ["KubeletFlagOwned"]
+    assert list(user_data_faults(spec_of(data, ami_id=AMI))) == []
+
+
+def test_a_flag_is_named_by_its_place():
+    data = UserData.node_config({"spec": {"kubelet": {"flags": ["--v=4", "--max-pods=7"]}}})
+
+    (fault,) = user_data_faults(spec_of(UserData.combined(SCRIPT, data)))
+
+    assert fault.path == "nodegroups.g.user_data[1].spec.kubelet.flags[1]"
+    assert (fault.got, fault.fix) == ("'--max-pods=7'", "use max_pods=...")
+
+
+def test_the_part_with_the_fault_is_named():
+    data = UserData.combined(SCRIPT, kubelet_data({"failSwapOn": True}), kubelet_data({"port": 1}))
+
+    (fault,) = user_data_faults(spec_of(data))
+
+    assert fault.path == "nodegroups.g.user_data[2].spec.kubelet.config.port"
+
+
+def test_what_a_node_config_cannot_set_is_told_with_the_group_s_other_faults():
+    group = spec_of(kubelet_data({"podsPerCore": 3, "zzz": 1}), max_size=0)
+
+    with pytest.raises(EksDevicesError) as error:
+        plan_nodegroup(group, kubernetes_version="1.34")
+
+    assert {fault.code for fault in error.value.faults} == {
+        "KubeletFieldOwned",
+        "UnknownKubeletField",
+        "OutOfRange",
+    }
 
 
 # Conflicts on AL2023
 
 
-def test_eks_joins_the_nodes_unless_the_image_is_the_user_s():
-    cluster = {"cluster": {"name": "a"}}
-
-    assert conflicts_of(node_config_plan(cluster)).keys() == {"spec.cluster"}
-    assert conflicts_of(node_config_plan(cluster, ami_id=AMI)) == {}
+CLUSTER = {"name": "a", "apiServerEndpoint": "b", "certificateAuthority": "c", "cidr": "d"}
 
 
-def test_what_eks_says_last_is_no_use_in_a_node_config():
-    dns = {"kubelet": {"config": {"clusterDNS": ["169.254.20.10"]}}}
+def test_what_joins_the_nodes_is_never_the_user_s():
+    own_image = conflicts_of(node_config_plan({"cluster": CLUSTER}, ami_id=AMI))
 
-    assert conflicts_of(node_config_plan(dns)).keys() == {"spec.kubelet.config.clusterDNS"}
-    assert conflicts_of(node_config_plan(dns, ami_id=AMI)) == {}
+    assert conflicts_of(node_config_plan({"cluster": CLUSTER})).keys() == {"spec.cluster"}
+    assert own_image.keys() == {f"spec.cluster.{name}" for name in CLUSTER}
+    (fault, *_) = user_data_conflicts(node_config_plan({"cluster": CLUSTER}, ami_id=AMI), "x")
+    assert "ClusterReference(" in fault.fix
 
 
-@pytest.mark.parametrize("ami_id", [None, AMI])
-def test_labels_taints_and_pods_are_options_of_the_group(ami_id):
-    kubelet = {
-        "config": {"registerWithTaints": []},
-        "flags": ["--node-labels=a=b", "--register-with-taints", "a=b:NoSchedule", "--max-pods 7",
-                  "--node-labels-of-mine=1", "--v=4"],
-    }  # fmt: skip
+def test_an_own_image_on_an_outpost_gets_the_two_fields_that_only_its_user_knows():
+    outpost = {"cluster": {"enableOutpost": True, "id": "a"}}
 
-    found = conflicts_of(node_config_plan({"kubelet": kubelet}, ami_id=ami_id))
-
-    assert found.keys() == {
-        "spec.kubelet.config.registerWithTaints",
-        "spec.kubelet.flags --node-labels",
-        "spec.kubelet.flags --register-with-taints",
-        "spec.kubelet.flags --max-pods",
-    }
-    assert found["spec.kubelet.flags --node-labels"][0] == "'--node-labels=a=b'"
+    assert conflicts_of(node_config_plan(outpost, ami_id=AMI)) == {}
+    assert conflicts_of(node_config_plan(outpost)).keys() == {"spec.cluster"}
 
 
 def test_another_number_of_pods_is_a_conflict_and_the_same_one_is_none():
@@ -557,6 +823,14 @@ def test_another_number_of_pods_is_a_conflict_and_the_same_one_is_none():
         return conflicts_of(node_config_plan({"kubelet": kubelet}, max_pods=50))
 
     assert conflicts(config={"maxPods": 50}) == {}
+    assert conflicts(config={"maxPods": HostileNumber(50)}) == {}
+    assert conflicts(config={"maxPods": HostileText("50")}).keys() == {
+        "spec.kubelet.config.maxPods"
+    }
+    assert conflicts(config={"maxPods": 50.0}).keys() == {"spec.kubelet.config.maxPods"}
+    assert conflicts(maxPodsExpression=HostileText("50")).keys() == {
+        "spec.kubelet.maxPodsExpression"
+    }
     assert conflicts(config={"maxPods": 60}) == {
         "spec.kubelet.config.maxPods": ("60", "maxPods 50")
     }
@@ -607,7 +881,7 @@ def test_true_is_not_one():
 
 
 def test_each_node_config_is_judged():
-    data = UserData.of(
+    data = UserData.combined(
         UserData.node_config({"spec": {"cluster": {"name": "a"}}}),
         SCRIPT,
         UserData.node_config({"spec": {"kubelet": {"config": {"maxPods": 1}}}}),
@@ -804,7 +1078,7 @@ def test_settings_that_the_plan_or_the_cluster_has_otherwise_are_conflicts(text,
 def test_a_conflict_names_both_values_and_the_option_to_use():
     text = "[settings.kubernetes]\nmax-pods = 51"
 
-    (fault,) = own_user_data_conflicts(settings_plan(text, max_pods=50), "nodegroups.g.user_data")
+    (fault,) = user_data_conflicts(settings_plan(text, max_pods=50), "nodegroups.g.user_data")
 
     assert (fault.got, fault.allowed) == ("51", "50")
     assert "max_pods" in fault.fix

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.short_names import AL2023, BOTTLEROCKET, DRA, EFA, GPU, NEURON, PLUGIN
 
 from eks_devices import (
     AcceleratedInstanceType,
@@ -24,16 +25,12 @@ from eks_devices import (
     Mechanism,
     NodegroupPlan,
     NodegroupSpec,
-    OperatingSystem,
     Severity,
     Taint,
     plan_cluster,
     plan_nodegroup,
 )
 
-DRA, PLUGIN = Mechanism.DRA, Mechanism.DEVICE_PLUGIN
-GPU, NEURON, EFA = DeviceType.GPU, DeviceType.NEURON, DeviceType.EFA
-AL2023, BOTTLEROCKET = OperatingSystem.AL2023, OperatingSystem.BOTTLEROCKET
 VERSIONS = ("1.33", "1.34", "1.35", "1.36", "1.37")
 BLOCK = Capacity.block("cr-0123456789abcdef0")
 ACCELERATED = AcceleratedInstanceType.all()

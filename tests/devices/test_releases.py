@@ -3,10 +3,9 @@
 from typing import Any
 
 import pytest
+from tests.short_names import DRA, PLUGIN
 
 from eks_devices import DeviceType, DriverRelease, EksDevicesError, Mechanism, eks_registry
-
-DRA, PLUGIN = Mechanism.DRA, Mechanism.DEVICE_PLUGIN
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.short_names import BOTTLEROCKET, DRA, EFA, GPU, NEURON, PLUGIN
 
 import eks_devices
 from eks_devices import (
@@ -27,9 +28,6 @@ from eks_devices import (
 )
 from eks_devices.support import find_support
 
-DRA, PLUGIN = Mechanism.DRA, Mechanism.DEVICE_PLUGIN
-GPU, NEURON, EFA = DeviceType.GPU, DeviceType.NEURON, DeviceType.EFA
-BOTTLEROCKET = OperatingSystem.BOTTLEROCKET
 RULES: list[dict[str, Any]] = tomllib.loads(
     (Path(eks_devices.__file__).parent / "data/support.toml").read_text(encoding="utf-8")
 )["rule"]

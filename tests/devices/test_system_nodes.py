@@ -6,14 +6,14 @@ import gzip
 import importlib.util
 import json
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
+from tests.hostile import NUMBER_TOKEN, TOKEN, Hostile, HostileList, HostileMapping, HostileText
 
 from eks_devices.instance_names import no_node_faults, parsed_name
 from eks_devices.system_nodes import system_nodegroup_faults, system_nodegroup_plan
 
-TOKEN, NUMBER_TOKEN = "${Token[TOKEN.12]}", -1.8881545897087626e289
 # Accelerated by its name, and the recorded answer knows nothing of its chips.
 UNTOLD = {"trn2u.48xlarge"}
 # Accelerated, and arm64 without a "g": no type of a system node group.
@@ -25,16 +25,6 @@ ACCELERATORS = (
     "MediaAcceleratorInfo",
     "NeuronInfo",
 )
-
-
-class Hostile:
-    def __repr__(self) -> NoReturn:
-        raise RuntimeError("no")
-
-
-class HostileList(list[str]):
-    def __iter__(self) -> NoReturn:
-        raise RuntimeError("no")
 
 
 def faults(name: Any = "System", **options: Any) -> list[str]:
@@ -125,6 +115,27 @@ def test_sizes_that_nobody_named_follow_those_that_were(options: Any, sizes: Any
     assert (chosen.min_size, chosen.desired_size, chosen.max_size) == sizes
 
 
+def test_labels_of_a_user_stand_beside_the_one_with_the_group_s_name():
+    assert plan().labels == {"eks-devices/nodegroup": "System"}
+    assert plan(labels={"team": "platform"}).labels == {
+        "eks-devices/nodegroup": "System",
+        "team": "platform",
+    }
+
+
+def test_a_plan_holds_what_was_given_when_it_was_made():
+    labels, tags = {"team": "platform"}, {"cost": "42"}
+    chosen = plan(labels=labels, tags=tags, release_version="1.34.4-20261023")
+    labels["team"] = tags["cost"] = "changed"
+
+    assert chosen.labels["team"] == "platform"
+    assert chosen.tags == {"cost": "42"}
+    assert chosen.release_version == "1.34.4-20261023"
+    assert hash(chosen) == hash(
+        plan(labels={"team": "platform"}, tags={"cost": "42"}, release_version="1.34.4-20261023")
+    )
+
+
 @pytest.mark.parametrize(
     ("types", "ami_type"),
     [
@@ -135,6 +146,10 @@ def test_sizes_that_nobody_named_follow_those_that_were(options: Any, sizes: Any
 def test_the_image_is_of_the_architecture_of_the_types(types: Any, ami_type: str):
     assert plan(instance_types=types).ami_type == ami_type
     assert plan(instance_types=types).instance_types == tuple(types)
+
+
+TWENTY = [f"m{generation}.{size}" for generation in (5, 6, 7, 8) for size in
+          ("large", "xlarge", "2xlarge", "4xlarge", "8xlarge")]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -153,6 +168,7 @@ def test_the_image_is_of_the_architecture_of_the_types(types: Any, ami_type: str
         ([5], ["WrongType [0]"]),
         ([Hostile()], ["WrongType [0]"]),
         ([TOKEN], ["TokenNotAllowed [0]"]),
+        ([HostileText("m5")], ["UnknownInstanceType [0]"]),
         (["m5"], ["UnknownInstanceType [0]"]),
         (["M5.large"], ["UnknownInstanceType [0]"]),
         (["m5.large\n"], ["UnknownInstanceType [0]"]),
@@ -171,6 +187,8 @@ def test_the_image_is_of_the_architecture_of_the_types(types: Any, ami_type: str
         (["mac-m4.metal"], ["NoNodeOnInstanceType [0]"]),
         (["m7g.large", "m7i.large"], ["MixedArchitectures"]),
         (["m7g.large", "p5.48xlarge"], ["AcceleratedSystemNodes [1]", "MixedArchitectures"]),
+        (TWENTY, []),
+        ([*TWENTY, "c5.large"], ["TooManyInstanceTypes"]),
     ],
 )
 def test_bad_types_give_exactly_their_faults(types: Any, expected: list[str]):
@@ -204,6 +222,27 @@ def test_bad_types_give_exactly_their_faults(types: Any, expected: list[str]):
         ({"autoscaled": "yes"}, ["WrongType System.autoscaled"]),
         ({"disk_gib": 10}, ["OutOfRange System.disk_gib"]),
         ({"disk_gib": False}, ["WrongType System.disk_gib"]),
+        ({"disk_gib": 65_537}, ["OutOfRange System.disk_gib"]),
+        ({"disk_gib": 65_536}, []),
+        ({"labels": {"eks-devices/gpu": "x"}}, ["OwnLabel System.labels['eks-devices/gpu']"]),
+        ({"labels": {"team": "a b"}}, ["MalformedLabelValue System.labels['team']"]),
+        ({"labels": None}, ["WrongType System.labels"]),
+        ({"labels": Hostile()}, ["WrongType System.labels"]),
+        ({"labels": HostileMapping()}, ["WrongType System.labels"]),
+        ({"tags": Hostile()}, ["WrongType System.tags"]),
+        ({"release_version": Hostile()}, ["WrongType System.release_version"]),
+        ({"tags": {"aws:team": "a"}}, ["ReservedTag System.tags[aws:team]"]),
+        ({"tags": {"team": "v" * 257}}, ["MalformedTag System.tags[team]"]),
+        ({"tags": [("team", "a")]}, ["WrongType System.tags"]),
+        ({"tags": dict.fromkeys(map(str, range(49)), "")}, []),
+        ({"tags": dict.fromkeys(map(str, range(50)), "")}, ["TooManyTags System.tags"]),
+        ({"tags": {"Name": "a", **dict.fromkeys(map(str, range(49)), "")}}, []),
+        (
+            {"release_version": "1.66.0-0a1b2c3d"},
+            ["MalformedReleaseVersion System.release_version"],
+        ),
+        ({"release_version": TOKEN}, ["TokenNotAllowed System.release_version"]),
+        ({"release_version": 1.34}, ["WrongType System.release_version"]),
         ({"max_sise": 3}, ["UnknownOption System.max_sise"]),
         ({"taints": ()}, ["UnknownOption System.taints"]),
         (
@@ -217,7 +256,7 @@ def test_bad_types_give_exactly_their_faults(types: Any, expected: list[str]):
         ),
     ],
 )
-def test_other_bad_options_give_exactly_their_faults(options: Any, expected: list[str]):
+def test_other_options_give_exactly_their_faults(options: Any, expected: list[str]):
     assert faults(**options) == expected
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import json
 import re
@@ -19,10 +20,11 @@ from eks_devices import (
     Mechanism,
     NodegroupSpec,
     OperatingSystem,
+    UserData,
     plan_nodegroup,
 )
-from eks_devices.own_user_data import UserData
-from eks_devices.user_data import ClusterAccess, user_data_size_faults
+from eks_devices._frozen import FrozenDict
+from eks_devices.user_data import ClusterAccess, access_faults, user_data_size_faults
 from eks_devices.user_data import user_data as user_data_of
 
 BOTTLEROCKET = OperatingSystem.BOTTLEROCKET
@@ -107,7 +109,7 @@ def test_max_pods_stand_where_eks_cannot_override_them(tmp_path):
 
 
 def test_the_user_s_own_max_pods_win():
-    assert '"maxPods": 110' in text_of(instance_type="trn2.48xlarge", max_pods=110)
+    assert '"maxPods":110' in text_of(instance_type="trn2.48xlarge", max_pods=110)
 
 
 def test_bottlerocket_shares_gpus_by_its_own_settings():
@@ -135,7 +137,7 @@ def test_the_host_s_own_imex_service_is_off_where_the_driver_runs_it():
 
 
 def test_parts_come_in_the_order_ours_the_user_s_and_the_plan_s_node_config():
-    own = UserData.of(
+    own = UserData.combined(
         UserData.shell("#!/bin/sh\necho own\n"),
         UserData.node_config({"spec": {"featureGates": {"FastImagePull": True}}}),
     )
@@ -341,34 +343,56 @@ def test_an_own_image_without_taints_has_no_flag_for_them():
 
 @pytest.mark.parametrize("system", [OperatingSystem.AL2023, BOTTLEROCKET])
 @pytest.mark.parametrize(
-    "access",
+    ("access", "unknown"),
     [
-        None,
-        ClusterAccess(name="a", endpoint="", certificate_authority="c", service_cidr="d"),
-        any_access(name=None, endpoint="b", certificate_authority="c", service_cidr="d"),
-        any_access(name="a", endpoint="b", certificate_authority=7, service_cidr="d"),
-        "cluster",
+        (None, "a name and an endpoint and a certificate authority"),
+        (ClusterAccess(name="a"), "an endpoint and a certificate authority"),
+        (ClusterAccess(name="a", endpoint="", certificate_authority="c"), "an endpoint"),
+        (any_access(name=None, endpoint="b", certificate_authority="c"), "a name"),
+        (any_access(name="a", endpoint="b", certificate_authority=7), "a certificate authority"),
     ],
 )
-def test_an_own_image_without_its_cluster_is_a_fault(system, access):
+def test_an_own_image_without_its_cluster_is_a_fault_that_says_what_is_not_known(
+    system, access, unknown
+):
     plan = plan_of(ami_id=AMI, operating_system=system)
 
     with pytest.raises(EksDevicesError) as error:
         user_data(plan, access=access)
 
     (fault,) = error.value.faults
-    assert fault.code == ("WrongType" if access == "cluster" else "ClusterAccessMissing")
-    assert fault.path.startswith("nodegroups.group.ami_id")
-    assert fault.got
+    assert (fault.code, fault.path) == ("ClusterAccessNeeded", "nodegroups.group.ami_id")
+    of_al2023 = " and a range of Services" if system is OperatingSystem.AL2023 else ""
+    assert fault.got == f"'a cluster without {unknown}{of_al2023}'"
+    assert "AcceleratedCluster(service_ipv4_cidr=...)" in fault.fix
+    assert "ClusterReference(endpoint=, certificate_authority=, service_ipv4_cidr=)" in fault.fix
     assert fault.allowed
-    assert fault.fix
+    assert fault.source
 
 
-def test_al2023_needs_the_range_of_services_too():
+def test_what_is_no_cluster_access_is_named():
+    with pytest.raises(EksDevicesError) as error:
+        user_data(plan_of(ami_id=AMI), access="cluster")
+
+    (fault,) = error.value.faults
+    assert (fault.code, fault.path) == ("WrongType", "nodegroups.group.ami_id.access")
+    assert "ClusterAccess(" in fault.fix
+
+
+def test_al2023_alone_needs_the_range_of_services():
     access = ClusterAccess(name="a", endpoint="b", certificate_authority="c")
+    bottlerocket = plan_of(ami_id=AMI, operating_system=BOTTLEROCKET)
 
-    with pytest.raises(EksDevicesError, match="service_cidr"):
-        user_data(plan_of(ami_id=AMI), access=access)
+    assert [one.got for one in access_faults(plan_of(ami_id=AMI), access, "x")] == [
+        "'a cluster without a range of Services'"
+    ]
+    assert list(access_faults(bottlerocket, access, "x")) == []
+    assert list(access_faults(plan_of(ami_id=AMI), ACCESS, "x")) == []
+
+
+@pytest.mark.parametrize("access", [None, ACCESS, "cluster"])
+def test_nothing_of_the_cluster_is_asked_for_beside_the_image_of_eks(access):
+    assert list(access_faults(plan_of(), access, "x")) == []
 
 
 def test_eks_joins_its_own_images_whatever_is_known_of_the_cluster():
@@ -385,29 +409,159 @@ def big(size):
 @pytest.mark.parametrize("ami_id", [None, AMI])
 def test_user_data_that_ec2_would_refuse_for_its_size_is_a_fault(ami_id):
     small = plan_of(ami_id=ami_id, user_data=big(9000))
-    large = dataclasses.replace(small, user_data=UserData.of(big(9000), big(9000)))
+    large = dataclasses.replace(small, user_data=UserData.combined(big(9000), big(9000)))
 
-    assert list(user_data_size_faults(small, "x.user_data")) == []
-    (fault,) = user_data_size_faults(large, "x.user_data")
+    assert list(user_data_size_faults(small, "x")) == []
+    (fault,) = user_data_size_faults(large, "x")
     assert (fault.code, fault.path) == ("UserDataTooLarge", "x.user_data")
     assert "bytes" in fault.got
     assert "bytes" in fault.allowed
     assert fault.fix
 
 
-def test_room_is_left_for_what_joins_the_node():
-    text = text_of(instance_type="g6e.12xlarge", user_data=big(10))
-    room = 16384 - len(text)
+MANY_LABELS = {f"{index:03}-{'k' * 50}": "v" * 60 for index in range(150)}
 
-    almost = dataclasses.replace(plan_of(), user_data=big(10 + room - 100))
 
-    assert len(user_data(almost)) < 16384
-    assert [fault.code for fault in user_data_size_faults(almost, "x")] == ["UserDataTooLarge"]
+@pytest.mark.parametrize(
+    ("option", "given"),
+    [
+        ("kubelet", {"kubelet": {"systemReserved": {"cpu": "1" * 30_000}}}),
+        ("kubelet", {"kubelet": {"systemReserved": {"cpu": "1" * 9000}}, "user_data": big(7000)}),
+        ("user_data", {"kubelet": {"systemReserved": {"cpu": "1" * 7000}}, "user_data": big(9000)}),
+        ("labels", {"ami_id": AMI, "labels": MANY_LABELS}),
+        ("labels", {"ami_id": AMI, "labels": MANY_LABELS, "operating_system": BOTTLEROCKET}),
+    ],
+)
+def test_the_option_that_makes_user_data_too_large_is_named_whether_or_not_it_is_user_data(
+    option, given
+):
+    with pytest.raises(EksDevicesError) as error:
+        plan_of(**given)
+
+    (fault,) = error.value.faults
+    assert (fault.code, fault.path) == ("UserDataTooLarge", f"nodegroups.group.{option}")
+    assert fault.fix
+
+
+def test_taints_beside_an_own_image_count_too():
+    taints = [f"{index:03}-{'k' * 50}={'v' * 60}:NoSchedule" for index in range(50)]
+    plan = dataclasses.replace(plan_of(ami_id=AMI, taints=taints), labels=FrozenDict())
+    doubled = dataclasses.replace(plan, taints=plan.taints * 3)
+
+    assert list(user_data_size_faults(plan, "x")) == []
+    assert [fault.path for fault in user_data_size_faults(doubled, "x")] == ["x.taints"]
+
+
+def test_labels_are_no_user_data_beside_the_image_of_eks():
+    assert plan_of(labels=MANY_LABELS).labels.keys() >= MANY_LABELS.keys()
+
+
+# What the certificate, the endpoint and the name of a real cluster are like.
+LITERAL = ClusterAccess(
+    name="n" * 100,
+    endpoint=f"https://{'0' * 32}.gr7.us-east-2.eks.amazonaws.com",
+    certificate_authority="c" * 1476,
+    service_cidr="10.100.0.0/16",
+)
+SYSTEMS = [OperatingSystem.AL2023, BOTTLEROCKET]
+
+
+def own_image_plan(system=OperatingSystem.AL2023, size=0):
+    """A plan with an image of a user's own and about `size` bytes of user data."""
+    if system is BOTTLEROCKET:
+        data = UserData.bottlerocket(f"[settings]\nmotd = '{'x' * (size + 1)}'\n")
+    else:
+        data = big(size)
+    plan = plan_of(ami_id=AMI, operating_system=system)
+    return dataclasses.replace(plan, user_data=data)
+
+
+def largest(system):
+    """The largest plan with an image of a user's own that has no fault by itself."""
+    sizes = range(8000, 16384)
+    count = bisect.bisect_left(
+        sizes,
+        x=True,
+        key=lambda size: any(user_data_size_faults(own_image_plan(system, size), "x")),
+    )
+    assert 0 < count < len(sizes)
+    return own_image_plan(system, sizes[count - 1])
+
+
+@pytest.mark.parametrize("ami_id", [None, AMI])
+def test_room_for_a_real_certificate_is_left_and_the_fault_says_how_much(ami_id):
+    small = plan_of(ami_id=ami_id, user_data=big(12_000))
+    almost = dataclasses.replace(small, user_data=big(14_200))
+
+    assert list(user_data_size_faults(small, "x")) == []
+    (fault,) = user_data_size_faults(almost, "x")
+    assert (fault.code, fault.path) == ("UserDataTooLarge", "x.user_data")
+    assert fault.allowed == "at most 13984 bytes, which leaves 2400 for what joins the node"
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_largest_user_data_beside_an_own_image_is_no_larger_than_ec2_takes(system):
+    plan = largest(system)
+
+    size = len(user_data(plan, access=LITERAL))
+
+    assert 15_000 < size <= 16_384
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_what_is_known_of_the_cluster_is_measured(system):
+    plan = own_image_plan(system, 9000)
+    access = dataclasses.replace(LITERAL, certificate_authority="c" * 8000)
+
+    with pytest.raises(EksDevicesError) as error:
+        user_data(plan, access=access)
+
+    (fault,) = error.value.faults
+    assert (fault.code, fault.path) == ("UserDataTooLarge", "nodegroups.group.user_data")
+    assert fault.allowed == "at most 16384 bytes"
+    assert list(access_faults(plan, LITERAL, "x")) == []
+
+
+def test_a_certificate_that_is_most_of_the_user_data_is_named():
+    access = dataclasses.replace(LITERAL, certificate_authority="c" * 16_000)
+
+    (fault,) = access_faults(plan_of(ami_id=AMI), access, "x")
+
+    assert (fault.code, fault.path) == ("UserDataTooLarge", "x.ami_id")
+    assert fault.fix
+
+
+@pytest.mark.parametrize("literal", [0, 1476, 2300])
+def test_tokens_have_what_other_texts_leave_of_the_room_for_all(literal):
+    access = dataclasses.replace(ACCESS, certificate_authority="c" * literal or AUTHORITY)
+
+    assert list(access_faults(largest(OperatingSystem.AL2023), access, "x")) == []
+
+
+def test_tokens_beside_a_long_certificate_are_too_much():
+    access = dataclasses.replace(ACCESS, certificate_authority="c" * 2600)
+
+    (fault,) = access_faults(largest(OperatingSystem.AL2023), access, "x")
+
+    assert fault.code == "UserDataTooLarge"
+
+
+def test_json_in_user_data_has_no_spaces():
+    own = UserData.node_config({"spec": {"kubelet": {"flags": ["--v=4"]}}})
+    kubelet = {"evictionHard": {"memory.available": "1Gi", "nodefs.available": "5%"}}
+
+    text = text_of(instance_type="p5.48xlarge", user_data=own, kubelet=kubelet)
+
+    lines = [line for line in text.splitlines() if line.startswith(("{", "}", " ", "\t"))]
+    assert len(lines) == 3
+    for line in lines:
+        assert json.loads(line)["kind"] == "NodeConfig"
+        assert " " not in line
 
 
 def test_a_group_with_too_much_user_data_has_no_plan():
     with pytest.raises(EksDevicesError) as error:
-        plan_of(user_data=UserData.of(big(9000), big(9000)))
+        plan_of(user_data=UserData.combined(big(9000), big(9000)))
 
     assert [(one.code, one.path) for one in error.value.faults] == [
         ("UserDataTooLarge", "nodegroups.group.user_data")

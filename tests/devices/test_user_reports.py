@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.hostile import TOKEN
 
 from eks_devices import (
     AcceleratedInstanceType,
@@ -32,7 +33,6 @@ from eks_devices.addons import addon_faults
 
 ID = "cr-0123456789abcdef0"
 ARN = "arn:aws:resource-groups:us-east-2:111122223333:group/training"
-TOKEN = "${Token[TOKEN.12]}"
 BLOCK = Capacity.block(ID)
 TYPES = AcceleratedInstanceType.all()
 WITH_EFA = [one for one in TYPES if one.max_efa_interfaces]

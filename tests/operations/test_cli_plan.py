@@ -395,7 +395,7 @@ def test_error_findings_end_with_1(tmp_path: Path, report: Reporter):
 
     assert (code, errors) == (1, "")
     assert "Errors:\n  Bad  x\n    wrong\n    fix: mend it\n" in text
-    assert text.endswith("1 error, 1 warning\n")
+    assert text.endswith("1 error, 2 warnings\n")
 
 
 def test_a_file_without_clusters_is_fine(tmp_path: Path, report: Reporter):

@@ -7,11 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._frozen import FrozenDict
-
-
-def plain(value: Any) -> Any:
-    """A member of an enum, or another kind of string, as the string itself."""
-    return str.__str__(value) if isinstance(value, str) else value
+from ..typecheck import plain_text
 
 
 def copied_list(value: Any) -> Any:
@@ -20,7 +16,7 @@ def copied_list(value: Any) -> Any:
     Sets have no order, and an iterator could be read only once.
     """
     try:
-        return tuple(map(plain, value)) if isinstance(value, (list, tuple)) else value
+        return tuple(map(plain_text, value)) if isinstance(value, (list, tuple)) else value
     except Exception:  # noqa: BLE001  (a list that cannot be read has the wrong type)
         return value
 
@@ -30,7 +26,7 @@ def copied_mapping(value: Any) -> Any:
     if not isinstance(value, Mapping):
         return value
     try:
-        return FrozenDict((plain(key), plain(one)) for key, one in value.items())
+        return FrozenDict((plain_text(key), plain_text(one)) for key, one in value.items())
     except Exception:  # noqa: BLE001  (a mapping that cannot be read has the wrong type)
         return value
 

@@ -11,8 +11,8 @@ from ..findings import Finding, fault, raise_faults
 from ..instance_faults import nvlink_fault
 from ..instance_types import lookup
 from ..syntax import dns_label, dns_subdomain, is_dns_subdomain
-from ..typecheck import member, path_step, whole_number
-from ._values import json_text, plain
+from ..typecheck import member, path_step, plain_text, whole_number
+from ._values import json_text
 from .settle import version_faults
 from .templates import DEFAULT_NAMESPACE
 
@@ -67,7 +67,7 @@ class ComputeDomain:
     def __post_init__(self) -> None:
         """Raise EksDevicesError with every fault."""
         for name in ("name", "namespace", "channel_template"):
-            object.__setattr__(self, name, plain(getattr(self, name)))
+            object.__setattr__(self, name, plain_text(getattr(self, name)))
         raise_faults(_faults(self))
 
     @property

@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 
 from ..findings import raise_faults
 from ..names import PCIE_ROOT_ATTRIBUTE, device_group_attribute
-from ._values import plain
+from ..typecheck import plain_text
 from .syntax import attribute
 
 _SIZED: Final = device_group_attribute(0)
@@ -42,7 +42,7 @@ class MatchAttribute:
 
     def __post_init__(self) -> None:
         """Raise EksDevicesError for a name that is not an attribute."""
-        object.__setattr__(self, "attribute", plain(self.attribute))
+        object.__setattr__(self, "attribute", plain_text(self.attribute))
         raise_faults(attribute(self.attribute, "match.attribute"))
 
     @classmethod

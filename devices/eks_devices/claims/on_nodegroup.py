@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -26,7 +27,8 @@ def claim_manifest(claim: Claim, plan: NodegroupPlan) -> dict[str, Any]:
     Raises:
         EksDevicesError: Every fault of the claim on the group: `ClaimNeedsDra` for devices that
             the group lacks or hands out by a device plugin, `TooManyDevices` for more EFAs than
-            its nodes have, and the faults of the claim on the instance type.
+            its nodes have, `ManifestTooLarge` for a text that kubectl cannot apply, and the
+            faults of the claim on the instance type.
     """
     faults = list(_mechanism_faults(claim, plan))
     fitted = claim if isinstance(claim, ComputeDomain) else _fitted(claim, plan)
@@ -36,7 +38,8 @@ def claim_manifest(claim: Claim, plan: NodegroupPlan) -> dict[str, Any]:
         )
     except EksDevicesError as error:
         raise EksDevicesError([*faults, *error.faults]) from None
-    raise_faults([*faults, *_efa_faults(claim.path, manifest, plan)])
+    faults += _efa_faults(claim.path, manifest, plan)
+    raise_faults([*faults, *_size_faults(claim.path, manifest)])
     return manifest
 
 
@@ -152,4 +155,20 @@ def _efa_faults(path: str, manifest: dict[str, Any], plan: NodegroupPlan) -> Ite
             allowed=f"at most {have}",
             fix="ask for fewer, or give the group more EFA interfaces",
             source=DRA_PAGE,
+        )
+
+
+def _size_faults(path: str, manifest: dict[str, Any]) -> Iterator[Finding]:
+    """The fault of an object whose text does not fit into the annotation that kubectl writes."""
+    limit = read_toml("limits.toml")["manifest"]
+    size = len(json.dumps(manifest).encode())
+    if size > limit["most_bytes"]:
+        yield fault(
+            "ManifestTooLarge",
+            path,
+            limit["message"],
+            got=f"{size} bytes",
+            allowed=f"at most {limit['most_bytes']} bytes",
+            fix="shorten the selectors",
+            source=limit["source"],
         )

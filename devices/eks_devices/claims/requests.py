@@ -11,8 +11,8 @@ from ..findings import Finding, fault, raise_faults
 from ..instance_types import AcceleratedInstanceType
 from ..names import GPU_DRIVER, NEURON_DRIVER
 from ..syntax import dns_label, well_formed
-from ..typecheck import member, path_step, whole_number, wrong_type
-from ._values import copied_list, plain
+from ..typecheck import member, path_step, plain_text, whole_number, wrong_type
+from ._values import copied_list
 from .kinds import RequestKind
 from .syntax import MOST_SELECTORS, selector
 
@@ -132,7 +132,7 @@ class DeviceRequest:
     def __post_init__(self) -> None:
         """Copy the selectors, and raise EksDevicesError with every fault."""
         for name in ("name", "profile"):
-            object.__setattr__(self, name, plain(getattr(self, name)))
+            object.__setattr__(self, name, plain_text(getattr(self, name)))
         object.__setattr__(self, "selectors", copied_list(self.selectors))
         raise_faults(_faults(self))
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Final
 
 from ..findings import Finding, raise_faults
 from ..syntax import dns_label, dns_subdomain
-from ..typecheck import path_step
-from ._values import copied_list, copied_mapping, json_text, plain
+from ..typecheck import path_step, plain_text
+from ._values import copied_list, copied_mapping, json_text
 from .asked import Asked, count_of
 from .kinds import RequestKind
 from .match import MatchAttribute
@@ -38,7 +38,7 @@ class _Claim:
     def __post_init__(self) -> None:
         """Copy lists and mappings, and raise EksDevicesError with every fault."""
         for name in ("name", "namespace"):
-            object.__setattr__(self, name, plain(getattr(self, name)))
+            object.__setattr__(self, name, plain_text(getattr(self, name)))
         object.__setattr__(self, "requests", copied_list(self.requests))
         object.__setattr__(self, "labels", copied_mapping(self.labels))
         path = self.path

@@ -7,9 +7,9 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ._json_values import json_frozen
-from .findings import Finding, fault
-from .user_data_parts import MIME_KINDS, PartKind, UserDataPart, malformed, part_faults
+from .._frozen import deep_frozen
+from ..findings import Finding, fault
+from .parts import MIME_KINDS, PartKind, UserDataPart, malformed, part_faults
 
 if TYPE_CHECKING:
     from email.message import Message
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _BOUNDARY = "EKS-DEVICES"
 _FORM = "a MIME multipart text: headers, then parts between boundaries"
 # What says how a part is read; others cloud-init would obey, and they are not carried over.
+_PLAIN_ENCODINGS = ("", "7bit", "8bit", "binary")
 _MERGE_HEADERS = ("Merge-Type", "X-Merge-Type")
 
 
@@ -62,6 +63,8 @@ def _read_part(part: Message, path: str) -> UserDataPart | Finding:
 def _body(part: Message) -> str:
     encoding = str(part.get("Content-Transfer-Encoding", "")).strip().lower()
     encoded = encoding in ("base64", "quoted-printable")
+    if not encoded and encoding not in _PLAIN_ENCODINGS:
+        raise ValueError(f"there is no encoding {encoding}")
     payload: Any = part.get_payload(decode=True) if encoded else part.get_payload()
     if part.defects:
         raise ValueError(type(part.defects[0]).__name__)
@@ -72,7 +75,7 @@ def _body(part: Message) -> str:
 
 def _read_node_config(body: str, path: str) -> UserDataPart | Finding:
     try:
-        config = json_frozen(json.loads(body, parse_constant=_no_number))
+        config = deep_frozen(json.loads(body, parse_constant=_no_number))
     except (ValueError, RecursionError) as error:
         fix = "pass UserData.node_config(yaml.safe_load(text)) beside the other parts"
         return fault(

@@ -1,4 +1,4 @@
-"""Bottlerocket's settings: read from TOML, merged, and written in the TOML that EKS can read."""
+"""Bottlerocket's settings: read from TOML, and written in the TOML that EKS can read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ._json_values import json_frozen
+from .._frozen import deep_frozen
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 _ESCAPED_QUOTE = '\\"'
@@ -20,7 +20,7 @@ def read_settings(text: str) -> Mapping[str, Any] | str:
     import tomllib  # noqa: PLC0415  (kept off the import path of the package)
 
     try:
-        settings: Mapping[str, Any] = json_frozen(tomllib.loads(text))
+        settings: Mapping[str, Any] = deep_frozen(tomllib.loads(text))
     except (ValueError, RecursionError) as error:
         return str(error) or "it is nested too deeply"
     others = settings.keys() - {"settings"}
@@ -29,27 +29,6 @@ def read_settings(text: str) -> Mapping[str, Any] | str:
     if not isinstance(settings.get("settings"), Mapping):
         return "it has no table settings"
     return settings
-
-
-def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """Both mappings in one; the second wins."""
-    result = dict(first)
-    for key, value in second.items():
-        old = result.get(key)
-        both = isinstance(old, Mapping) and isinstance(value, Mapping)
-        result[key] = merged(old, value) if both else value  # type: ignore[arg-type]
-    return result
-
-
-def nested(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings by dotted name as nested tables."""
-    tree: dict[str, Any] = {}
-    for name, value in settings.items():
-        part: Any = value
-        for key in reversed(name.split(".")):
-            part = {key: part}
-        tree = merged(tree, part)
-    return tree
 
 
 def unreadable(settings: Mapping[str, Any], text: str) -> Iterator[tuple[str, Any, str]]:

@@ -12,8 +12,8 @@ from .plans import NodegroupPlan
 Plans = tuple[NodegroupPlan, ...]
 
 
-def fleet_findings(plans: Plans) -> Iterator[Finding]:
-    """Every finding of groups that no group has alone."""
+def cluster_findings(plans: Plans) -> Iterator[Finding]:
+    """Every finding that groups have together and none has alone."""
     yield from _reservation_findings(plans)
     yield from _quota_findings(plans)
     yield from _block_findings(plans)
@@ -22,11 +22,12 @@ def fleet_findings(plans: Plans) -> Iterator[Finding]:
 
 def _reservation_findings(plans: Plans) -> Iterator[Finding]:
     """A reservation that two groups share has room for one of them, or for part of each."""
-    users: dict[str, list[str]] = {}
+    users: dict[str, list[NodegroupPlan]] = {}
     for plan in plans:
         if plan.capacity.is_reserved:
-            users.setdefault(plan.capacity.name, []).append(plan.name)
-    for name, groups in users.items():
+            users.setdefault(plan.capacity.identity, []).append(plan)
+    for sharing in users.values():
+        groups, name = [plan.name for plan in sharing], sharing[0].capacity.name
         if len(groups) > 1:
             yield warning(
                 "SharedReservation",
@@ -56,7 +57,8 @@ def _block_findings(plans: Plans) -> Iterator[Finding]:
     # Groups on one block share its instances.
     sizes: dict[str, int] = {}
     for one in blocks:
-        sizes[one.capacity.name] = max(sizes.get(one.capacity.name, 0), one.max_size)
+        block = one.capacity.identity
+        sizes[block] = max(sizes.get(block, 0), one.max_size)
     if sum(sizes.values()) > limits["instances_a_day"]:
         yield warning(
             "CapacityBlocksADay",

@@ -2,112 +2,33 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ._data import read_toml
-from ._mime import multipart
-from ._settings_text import merged, write_settings
-from .bottlerocket import boot_settings, node_taints
-from .findings import Finding, fault, raise_faults
-from .plans import NodegroupPlan
-from .typecheck import wrong_type
-from .user_data_parts import PartKind, too_large
-from .vocabulary import OperatingSystem
+from .._data import read_toml
+from .._nested import merged
+from ..bottlerocket import boot_settings, node_taints
+from ..vocabulary import OperatingSystem
+from .access import ClusterAccess
+from .bottlerocket_toml import write_settings
+from .mime import multipart
+from .parts import PartKind, compact_json
+
+if TYPE_CHECKING:
+    from ..plans import NodegroupPlan
 
 _LOGICAL_CORES_FILE = "/opt/aws/neuron/logical_nc_config"
 _DROP_IN = "/etc/eks/nodeadm.d/50-eks-devices.json"
 # The last file of sysctl.d wins, and EFA's installer has one too.
 _HUGE_PAGES_FILE = "/etc/sysctl.d/99-eks-devices.conf"
-_TEMPLATES = "https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterAccess:
-    """What a node with an image of a user's own needs to join its cluster; texts may be tokens.
-
-    Args:
-        name: The cluster's name.
-        endpoint: The URL of its API server.
-        certificate_authority: The certificate of its API server, in base64 as EKS shows it.
-        service_cidr: The address range of its Services, which AL2023 needs.
-
-    Source: https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html
-    """
-
-    name: str
-    endpoint: str
-    certificate_authority: str
-    service_cidr: str | None = None
-
-
-def user_data(plan: NodegroupPlan, *, access: ClusterAccess | None = None) -> str | None:
-    """The user data of a group's nodes, None where nothing differs from the AMI's own.
-
-    EKS merges it with its own part, which joins the node to the cluster. Beside an image of a
-    user's own it merges nothing: then the text is complete.
-
-    Args:
-        plan: The plan of the group.
-        access: The cluster; read only for an image of a user's own, which needs it.
-
-    Raises:
-        EksDevicesError: `ClusterAccessMissing` for an image of a user's own.
-
-    Sources: https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html,
-    https://docs.aws.amazon.com/eks/latest/userguide/choosing-instance-type.html,
-    https://github.com/awslabs/amazon-eks-ami/blob/main/nodeadm/README.md
-    """
-    if plan.ami_id is None:
-        return _rendered(plan, None)
-    raise_faults(_access_faults(plan, access))
-    return _rendered(plan, access)
-
-
-def user_data_size_faults(plan: NodegroupPlan, path: str) -> Iterator[Finding]:
-    """The fault of user data that EC2 refuses for its size, what joins the node included.
-
-    Args:
-        plan: The drawn plan of a group.
-        path: How faults name the user data, "nodegroups.trn2.user_data".
-    """
-    unknown = ClusterAccess(name="", endpoint="", certificate_authority="", service_cidr="")
-    text = _rendered(plan, unknown if plan.ami_id is not None else None)
-    limit = read_toml("user_data.toml")["size"]
-    size, most = len((text or "").encode()), limit["most"] - limit["joining"]
-    if size > most:
-        yield too_large(path, size, f"at most {most} bytes, beside the part that joins the node")
-
-
-def _rendered(plan: NodegroupPlan, access: ClusterAccess | None) -> str | None:
+def rendered(plan: NodegroupPlan, access: ClusterAccess | None) -> str | None:
+    """The user data, with what joins the nodes to a cluster where one is given."""
     if plan.operating_system is OperatingSystem.BOTTLEROCKET:
         return _settings(plan, access) or None
     parts = list(_parts(plan, access))
     return multipart(parts) if parts else None
-
-
-def _access_faults(plan: NodegroupPlan, access: object) -> Iterator[Finding]:
-    path = f"nodegroups.{plan.name}.ami_id"
-    needed = ["name", "endpoint", "certificate_authority"]
-    needed += ["service_cidr"] if plan.operating_system is OperatingSystem.AL2023 else []
-    if access is not None and not isinstance(access, ClusterAccess):
-        yield wrong_type(f"{path}.access", access, "a ClusterAccess", "use ClusterAccess(...)")
-        return
-    missing = [name for name in needed if not getattr(access, name, None)]
-    wrong = [name for name in needed if not isinstance(getattr(access, name, None), str)]
-    if missing or wrong:
-        yield fault(
-            "ClusterAccessMissing",
-            path,
-            "beside an image of your own EKS adds nothing that joins the nodes, so the user "
-            f"data needs {', '.join(dict.fromkeys([*missing, *wrong]))} of the cluster",
-            got=access,
-            allowed="a cluster whose name, endpoint, certificate and service range are known",
-            fix="name them where the cluster is imported, or leave ami_id out",
-            source=_TEMPLATES,
-        )
 
 
 def _parts(plan: NodegroupPlan, access: ClusterAccess | None) -> Iterator[tuple[str, str]]:
@@ -184,8 +105,7 @@ def _flags(plan: NodegroupPlan) -> Iterator[str]:
 
 def _node_config(spec: dict[str, Any]) -> str:
     facts = read_toml("user_data.toml")["node_config"]
-    config = {"apiVersion": facts["api_version"], "kind": facts["kind"], "spec": spec}
-    return json.dumps(config, indent=2) + "\n"
+    return compact_json({"apiVersion": facts["api_version"], "kind": facts["kind"], "spec": spec})
 
 
 def _settings(plan: NodegroupPlan, access: ClusterAccess | None) -> str:

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ._data import read_toml
-from ._frozen import FrozenDict
-from ._json_values import differences, found, is_readable, json_frozen
-from ._settings_text import merged, read_settings, unreadable
-from .findings import Finding, fault, raise_faults
-from .typecheck import wrong_type
-from .user_data_parts import PartKind, UserDataPart, malformed, part_faults, text_faults
-from .vocabulary import OperatingSystem
+from .._data import read_toml
+from .._frozen import FrozenDict
+from .._json_values import frozen_mapping
+from .._nested import differences, found, merged
+from ..findings import EksDevicesError, Finding, fault, raise_faults, shown
+from ..typecheck import path_step, plain_text, wrong_type
+from ..vocabulary import OperatingSystem
+from .bottlerocket_toml import read_settings, unreadable
+from .kubelet import kubelet_config_faults, kubelet_flag_faults
+from .mime import read_multipart
+from .parts import PartKind, UserDataPart, malformed, part_faults, text_faults
 
 if TYPE_CHECKING:
-    from .spec import NodegroupSpec
+    from ..spec import NodegroupSpec
 
-_FACTORIES = "UserData.shell, .node_config, .mime, .bottlerocket or .of"
-_RELEASE = re.compile(r"([0-9]+)\.([0-9]+)\.([0-9]+)-.*", re.ASCII)
+_FACTORIES = "UserData.shell, .node_config, .mime, .bottlerocket or .combined"
+_KUBELET = ("spec", "kubelet")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserData:
-    """User data of your own; made by one of the factories, several joined by `of`.
+    """User data of your own; made by one of the factories, several joined by `combined`.
 
     AL2023 takes scripts and a NodeConfig, Bottlerocket takes settings. The node group adds what
     it needs itself, EKS adds what joins the nodes, and what contradicts either is a fault.
@@ -42,7 +44,7 @@ class UserData:
         Raises:
             EksDevicesError: The text is no script, empty or above 16 KiB.
         """
-        return cls._made(UserDataPart(kind=PartKind.SHELL, text=_plain(text)))
+        return cls._made(UserDataPart(kind=PartKind.SHELL, text=plain_text(text)))
 
     @classmethod
     def node_config(cls, config: Mapping[str, Any]) -> UserData:
@@ -56,12 +58,12 @@ class UserData:
 
         Source: https://awslabs.github.io/amazon-eks-ami/nodeadm/doc/api/
         """
-        if not isinstance(config, Mapping) or not is_readable(config):
-            wanted = "a mapping that can be read, and does not hold itself"
-            fix = 'pass a mapping such as {"spec": {...}}'
-            raise_faults([wrong_type("user_data", config, wanted, fix)])
+        fix = 'pass a mapping such as {"spec": {...}}'
+        copy = frozen_mapping(config, "user_data", "a mapping that can be read", fix)
+        if isinstance(copy, Finding):
+            raise EksDevicesError([copy])
         facts = read_toml("user_data.toml")["node_config"]
-        whole = {"apiVersion": facts["api_version"], "kind": facts["kind"], **json_frozen(config)}
+        whole = {"apiVersion": facts["api_version"], "kind": facts["kind"], **copy}
         return cls._made(UserDataPart(kind=PartKind.NODE_CONFIG, config=FrozenDict(whole)))
 
     @classmethod
@@ -74,10 +76,8 @@ class UserData:
         Raises:
             EksDevicesError: The text is no MIME, or a part is none of these.
         """
-        from ._mime import read_multipart  # noqa: PLC0415  (it needs the parser of e-mails)
-
         raise_faults(text_faults(text, "user_data"))
-        parts, faults = read_multipart(_plain(text), "user_data")
+        parts, faults = read_multipart(plain_text(text), "user_data")
         raise_faults(faults)
         return cls._made(*parts)
 
@@ -90,18 +90,20 @@ class UserData:
 
         Source: https://bottlerocket.dev/en/os/latest/api/settings-index/
         """
-        return cls._made(UserDataPart(kind=PartKind.BOTTLEROCKET, text=_plain(text)))
+        return cls._made(UserDataPart(kind=PartKind.BOTTLEROCKET, text=plain_text(text)))
 
     @classmethod
-    def of(cls, *user_data: UserData) -> UserData:
+    def combined(cls, *user_data: UserData) -> UserData:
         """Several as one, in their order.
 
         Raises:
             EksDevicesError: One is no UserData, or they are for two operating systems, or set
-                one setting of Bottlerocket to two values.
+                one setting to two values.
         """
         given = enumerate(user_data)
-        raise_faults(one for index, data in given for one in _faults(data, f"user_data[{index}]"))
+        raise_faults(
+            one for index, data in given for one in form_faults(data, f"user_data[{index}]")
+        )
         return cls._made(*(part for one in user_data for part in one.parts))
 
     @classmethod
@@ -125,22 +127,23 @@ class UserData:
 
 def user_data_faults(spec: NodegroupSpec) -> Iterator[Finding]:
     """Faults of the user's own user data by itself, on the operating system of the group."""
-    yield from _storage_faults(spec)
     data, path = spec.user_data, f"{spec.path}.user_data"
     if data is None:
         return
-    wrong = tuple(_faults(data, path)) or tuple(_system_faults(spec, data, path))
+    wrong = tuple(form_faults(data, path)) or tuple(_system_faults(spec, data, path))
     yield from wrong
-    if not wrong and spec.operating_system is OperatingSystem.BOTTLEROCKET:
+    if not wrong:
         yield from _gap_faults(spec, data, path)
-        yield from _release_faults(spec, data)
+        yield from _kubelet_faults(spec, data, path)
 
 
-def _plain(text: Any) -> Any:
-    return str.__str__(text) if isinstance(text, str) else text
+def form_faults(data: object, path: str) -> Iterator[Finding]:
+    """Faults of user data whatever its node group is.
 
-
-def _faults(data: object, path: str) -> Iterator[Finding]:
+    Args:
+        data: What a user gave.
+        path: How faults name it.
+    """
     if isinstance(data, UserData):
         yield from _form_faults(data, path)
     else:
@@ -152,12 +155,18 @@ def _form_faults(data: UserData, path: str) -> Iterator[Finding]:
         yield wrong_type(f"{path}.parts", data.parts, "one part or more", f"use {_FACTORIES}")
         return
     wrong = False
-    for index, part in enumerate(data.parts):
-        for one in part_faults(part, path if len(data.parts) == 1 else f"{path}[{index}]"):
+    for part, at in _placed(data, path):
+        for one in part_faults(part, at):
             wrong = True
             yield one
     if not wrong:
         yield from _joint_faults(data, path)
+
+
+def _placed(data: UserData, path: str) -> Iterator[tuple[UserDataPart, str]]:
+    """Each part with the path that faults name it by."""
+    for index, part in enumerate(data.parts):
+        yield part, path if len(data.parts) == 1 else f"{path}[{index}]"
 
 
 def _joint_faults(data: UserData, path: str) -> Iterator[Finding]:
@@ -171,15 +180,46 @@ def _joint_faults(data: UserData, path: str) -> Iterator[Finding]:
             allowed="parts for one operating system",
             fix="pass those of the group's operating system",
         )
+    read = [read_settings(part.text) for part in settings]
+    yield from _repeated([one for one in read if isinstance(one, Mapping)], path)
+    yield from _repeated([_exclusive(one) for one in data.node_configs()], path)
+
+
+def _repeated(several: Sequence[Mapping[str, Any]], path: str) -> Iterator[Finding]:
+    """The keys that a later mapping sets otherwise than one before it."""
     whole: Mapping[str, Any] = FrozenDict()
-    for part in settings:
-        read = read_settings(part.text)
-        known, own = whole, read if isinstance(read, Mapping) else FrozenDict()
-        for keys, value, earlier in differences(own, known):
-            message = f"{'.'.join(keys)} is set to two values"
-            fix = "set it once"
-            yield fault("RepeatedSetting", path, message, got=value, allowed=str(earlier), fix=fix)
-        whole = merged(known, own)
+    for own in several:
+        for keys, value, earlier in differences(own, whole):
+            yield fault(
+                "RepeatedSetting",
+                path,
+                f"{'.'.join(map(path_step, keys))} is set to two values",
+                got=value,
+                allowed=shown(earlier),
+                fix="set it once",
+            )
+        whole = merged(whole, own)
+
+
+def _exclusive(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a NodeConfig what can have one value only: nodeadm joins flags, and texts of containerd.
+
+    Source: https://github.com/awslabs/amazon-eks-ami/blob/main/nodeadm/internal/api/merge.go
+    """
+    spec = config["spec"]
+    kubelet = {key: one for key, one in (spec.get("kubelet") or {}).items() if key != "flags"}
+    containerd = dict(spec.get("containerd") or {})
+    containerd["config"] = _toml(containerd.get("config"))
+    return {"spec": {**spec, "kubelet": kubelet, "containerd": containerd}}
+
+
+def _toml(text: object) -> dict[str, Any]:
+    import tomllib  # noqa: PLC0415  (kept off the import path of the package)
+
+    try:
+        return tomllib.loads(text) if isinstance(text, str) else {}
+    except (ValueError, RecursionError):
+        return {}
 
 
 def _system_faults(spec: NodegroupSpec, data: UserData, path: str) -> Iterator[Finding]:
@@ -203,7 +243,7 @@ def _system_faults(spec: NodegroupSpec, data: UserData, path: str) -> Iterator[F
 
 def _gap_faults(spec: NodegroupSpec, data: UserData, path: str) -> Iterator[Finding]:
     """What EKS's own reader of TOML does not take; it reads nothing beside an own image."""
-    if spec.ami_id is not None:
+    if spec.ami_id is not None or spec.operating_system is not OperatingSystem.BOTTLEROCKET:
         return
     for part in data.parts:
         settings = read_settings(part.text)
@@ -221,33 +261,12 @@ def _gap_faults(spec: NodegroupSpec, data: UserData, path: str) -> Iterator[Find
             )
 
 
-def _release_faults(spec: NodegroupSpec, data: UserData) -> Iterator[Finding]:
-    settings = data.settings()
-    for row in read_toml("user_data.toml")["bottlerocket"]["floor"]:
-        if found(settings, row["key"].split(".")) is not None:
-            yield from _floor(
-                spec, row, f"only Bottlerocket {row['release']} or later knows {row['key']}"
-            )
-
-
-def _storage_faults(spec: NodegroupSpec) -> Iterator[Finding]:
-    if spec.instance_store is True and spec.operating_system is OperatingSystem.BOTTLEROCKET:
-        row = read_toml("user_data.toml")["storage"]
-        yield from _floor(spec, row, row["message"])
-
-
-def _floor(spec: NodegroupSpec, row: Mapping[str, Any], message: str) -> Iterator[Finding]:
-    """The fault of a pinned release that is older than what a setting needs."""
-    pinned = spec.release_version if isinstance(spec.release_version, str) else ""
-    match = _RELEASE.fullmatch(pinned)
-    needed = [int(part) for part in row["release"].split(".")]
-    if match and [int(part) for part in match.groups()] < needed:
-        yield fault(
-            "ReleaseTooOld",
-            f"{spec.path}.release_version",
-            message,
-            got=pinned,
-            allowed=f"{row['release']} or later",
-            fix="pin a newer release",
-            source=row["source"],
-        )
+def _kubelet_faults(spec: NodegroupSpec, data: UserData, path: str) -> Iterator[Finding]:
+    """Faults of the kubelet in NodeConfigs; what maxPods may be, the plan knows."""
+    own_image = spec.ami_id is not None
+    for part, at in _placed(data, path):
+        kubelet, below = found(part.config, _KUBELET) or {}, ".".join([at, *_KUBELET])
+        flags, fields = kubelet.get("flags") or (), dict(kubelet.get("config") or {})
+        fields.pop("maxPods", None)
+        yield from kubelet_flag_faults(flags, f"{below}.flags", own_image=own_image)
+        yield from kubelet_config_faults(fields, f"{below}.config", own_image=own_image)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ._data import read_toml
-from ._json_values import differences, found, same
-from .bottlerocket import boot_settings, node_taints
-from .findings import Finding, fault, shown
-from .names import (
+from .._data import read_toml
+from .._nested import differences, found, same
+from ..bottlerocket import boot_settings, node_taints
+from ..findings import Finding, fault, shown
+from ..names import (
     BOTTLEROCKET_DRA_DRIVERS,
     BOTTLEROCKET_NVIDIA,
     BOTTLEROCKET_NVIDIA_PLUGIN,
@@ -21,8 +20,10 @@ from .names import (
     HOST_OWNER,
     LABEL_PREFIX,
 )
-from .plans import DevicePlan, NodegroupPlan
-from .vocabulary import DeviceType, Mechanism, OperatingSystem
+from ..vocabulary import DeviceType, Mechanism, OperatingSystem
+
+if TYPE_CHECKING:
+    from ..plans import DevicePlan, NodegroupPlan
 
 _RAID0 = "RAID0"
 _LABELS = "settings.kubernetes.node-labels"
@@ -30,10 +31,9 @@ _TAINTS = "settings.kubernetes.node-taints"
 _COMMANDS = "settings.bootstrap-commands"
 _STORAGE = "ephemeral-storage"
 _NODEADM = "https://awslabs.github.io/amazon-eks-ami/nodeadm/doc/api/"
-_NOTHING = "nothing"
 
 
-def own_user_data_conflicts(plan: NodegroupPlan, path: str) -> Iterator[Finding]:
+def user_data_conflicts(plan: NodegroupPlan, path: str) -> Iterator[Finding]:
     """What a user's own user data sets otherwise than the plan or EKS, key by key.
 
     Values that agree are no conflict.
@@ -70,17 +70,9 @@ def _node_config_conflicts(
 ) -> Iterator[Finding]:
     facts = read_toml("user_data.toml")["node_config"]
     for row in facts["owned"]:
-        own = found(config, row["key"].split("."))
-        if own is not None and (row["own_image"] or plan.ami_id is None):
-            told = {name: row[name] for name in ("by", "fix", "source")}
-            yield _conflict(path, row["key"], own, plans=f"{_NOTHING} here", **told)
+        if row["own_image"] is (plan.ami_id is not None):
+            yield from _owned_conflicts(row, config, path)
     kubelet = found(config, ["spec", "kubelet"]) or {}
-    for flag in kubelet.get("flags") or ():
-        for row in facts["flag"]:
-            if _is_flag(flag, row["flag"]):
-                key = f"spec.kubelet.flags {row['flag']}"
-                told = {name: row[name] for name in ("by", "fix", "source")}
-                yield _conflict(path, key, flag, plans=f"{_NOTHING} here", **told)
     yield from _pod_conflicts(plan, kubelet, path)
     yield from _storage_conflicts(plan, config, path)
     own = kubelet.get("config") or {}
@@ -89,19 +81,27 @@ def _node_config_conflicts(
         yield _conflict(path, ".".join(keys), mine, plans=its, by=by, fix=fix, source=_NODEADM)
 
 
-def _is_flag(given: str, flag: str) -> bool:
-    return re.split(r"[=\s]", given.strip(), maxsplit=1)[0] == flag
+def _owned_conflicts(
+    row: Mapping[str, Any], config: Mapping[str, Any], path: str
+) -> Iterator[Finding]:
+    told = {name: row[name] for name in ("by", "fix", "source")}
+    for key in row["keys"]:
+        own = found(config, key.split("."))
+        if own is not None:
+            yield _conflict(path, key, own, plans="nothing here", **told)
 
 
 def _pod_conflicts(plan: NodegroupPlan, kubelet: Mapping[str, Any], path: str) -> Iterator[Finding]:
     if plan.max_pods is None:
         return
+    most = (kubelet.get("config") or {}).get("maxPods")
     given = {
-        "config.maxPods": (kubelet.get("config") or {}).get("maxPods"),
+        # The kubelet does not start with 50.0.
+        "config.maxPods": None if type(most) is int and most == plan.max_pods else most,
         "maxPodsExpression": kubelet.get("maxPodsExpression"),
     }
     for key, own in given.items():
-        if own is not None and not same(own, plan.max_pods):
+        if own is not None:
             by, fix = "set from the interfaces of the instance type", "use max_pods=..."
             told = {"plans": f"maxPods {plan.max_pods}", "by": by, "fix": fix}
             yield _conflict(path, f"spec.kubelet.{key}", own, source=_NODEADM, **told)

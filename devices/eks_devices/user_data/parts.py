@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ._data import read_toml
-from ._frozen import FrozenDict
-from ._json_values import found, is_readable, json_faults
-from ._settings_text import read_settings
-from .findings import Finding, fault
-from .typecheck import path_step, text, wrong_type
+from .._data import read_toml
+from .._frozen import FrozenDict
+from .._json_values import frozen_mapping, json_faults
+from .._nested import found
+from ..findings import Finding, fault, meant
+from ..typecheck import path_step, text, wrong_type
+from .bottlerocket_toml import read_settings
 
 _FACTORIES = "UserData.shell, .node_config, .mime or .bottlerocket"
 
@@ -42,8 +43,13 @@ class UserDataPart:
     def body(self) -> str:
         """The part as text."""
         if self.kind is PartKind.NODE_CONFIG:
-            return json.dumps(self.config, indent=2) + "\n"
+            return compact_json(self.config)
         return self.text
+
+
+def compact_json(config: Mapping[str, Any]) -> str:
+    """A NodeConfig as text; user data and templates have little room, so without spaces."""
+    return json.dumps(config, separators=(",", ":")) + "\n"
 
 
 def part_faults(part: object, path: str) -> Iterator[Finding]:
@@ -101,26 +107,30 @@ def _script_faults(script: str, path: str) -> Iterator[Finding]:
 
 def _node_config_faults(config: object, path: str) -> Iterator[Finding]:
     facts = read_toml("user_data.toml")["node_config"]
-    if not isinstance(config, FrozenDict) or not is_readable(config):
-        wanted = "a mapping that can be read, and does not hold itself"
-        yield wrong_type(path, config, wanted, "pass the NodeConfig as a plain mapping")
+    if not isinstance(config, FrozenDict):
+        yield wrong_type(path, config, "a mapping", "use UserData.node_config")
+        return
+    readable = frozen_mapping(config, path, "a mapping that can be read", "pass a plain mapping")
+    if isinstance(readable, Finding):
+        yield readable
         return
     wrong = tuple(json_faults(config, path)) or tuple(_section_faults(config, facts, path))
     yield from wrong
     for key, value in (("apiVersion", facts["api_version"]), ("kind", facts["kind"])):
-        if config.get(key) != value:
+        given = config.get(key)
+        if not isinstance(given, str) or given != value:
             yield fault(
                 "OtherNodeConfig",
                 f"{path}.{key}",
                 "nodeadm reads no other configuration",
-                got=config.get(key),
+                got=given,
                 allowed=value,
                 fix=f"write {value}, or leave {key} out",
                 source=facts["source"],
             )
     if not wrong:
         spec = config.get("spec")
-        yield from _size_faults(json.dumps(config), path) if spec else [_empty(path, config)]
+        yield from _size_faults(compact_json(config), path) if spec else [_empty(path, config)]
 
 
 def _section_faults(
@@ -143,6 +153,28 @@ def _section_faults(
     kubelet = found(config, ["spec", "kubelet", "config"])
     if kubelet is not None and not isinstance(kubelet, Mapping):
         yield wrong_type(f"{path}.spec.kubelet.config", kubelet, "a mapping", "write a mapping")
+    for row in facts["choice"]:
+        yield from _choice_faults(config, row, path)
+
+
+def _choice_faults(
+    config: Mapping[str, Any], row: Mapping[str, Any], path: str
+) -> Iterator[Finding]:
+    """The fault of a text, or of texts in a list, that nodeadm knows no meaning of."""
+    value, names = found(config, row["key"].split(".")), row["values"]
+    for one in value if isinstance(value, tuple) else () if value is None else (value,):
+        known = [name.casefold() for name in names] if row["any_case"] else names
+        text = one.casefold() if isinstance(one, str) and row["any_case"] else one
+        if text not in known:
+            yield fault(
+                "UnknownNodeConfigValue",
+                f"{path}.{row['key']}",
+                "nodeadm does not know this value",
+                got=one,
+                allowed=", ".join(names),
+                fix=meant(one, names) or "write one of the values, or leave it out",
+                source=row["source"],
+            )
 
 
 def _flag_faults(flags: object, path: str) -> Iterator[Finding]:
@@ -155,16 +187,13 @@ def _flag_faults(flags: object, path: str) -> Iterator[Finding]:
 
 
 def _unknown_field(path: str, key: str, fields: list[str], source: str) -> Finding:
-    import difflib  # noqa: PLC0415  (only when something is wrong)
-
-    near = difflib.get_close_matches(key, fields, n=2, cutoff=0.5)
     return fault(
         "UnknownNodeConfigField",
         path,
         "nodeadm has no such field, and would leave it out without a word",
         got=key,
         allowed=", ".join(fields),
-        fix=f"did you mean {' or '.join(near)}?" if near else "leave it out",
+        fix=meant(key, fields) or "leave it out",
         source=source,
     )
 
@@ -172,10 +201,11 @@ def _unknown_field(path: str, key: str, fields: list[str], source: str) -> Findi
 def _size_faults(value: str, path: str) -> Iterator[Finding]:
     limit, size = read_toml("user_data.toml")["size"], len(value.encode())
     if size > limit["most"]:
-        yield too_large(path, size, f"at most {limit['most']} bytes")
+        fix = "build an image of your own, or let a short script download the rest"
+        yield too_large(path, size, f"at most {limit['most']} bytes", fix)
 
 
-def too_large(path: str, size: int, allowed: str) -> Finding:
+def too_large(path: str, size: int, allowed: str, fix: str) -> Finding:
     """The fault of user data that EC2 would refuse."""
     return fault(
         "UserDataTooLarge",
@@ -183,7 +213,7 @@ def too_large(path: str, size: int, allowed: str) -> Finding:
         "EC2 takes no user data of this size",
         got=f"{size} bytes",
         allowed=allowed,
-        fix="build an image of your own, or let a short script download the rest",
+        fix=fix,
         source=read_toml("user_data.toml")["size"]["source"],
     )
 

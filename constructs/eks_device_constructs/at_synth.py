@@ -1,0 +1,86 @@
+"""What happens when all groups are known: their tags, what is told of them, and the plan file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import jsii
+from aws_cdk import Stack, Stage
+from constructs import Construct, IValidation
+
+from eks_devices import Finding
+from eks_devices.cluster_findings import cluster_findings
+from eks_devices.plans import PLAN_FILE_SCHEMA, PLAN_FILE_SUFFIX
+
+from .annotations import inform, warn
+from .hosts import NodegroupHost
+from .tree import is_in_tree, top_stack
+
+if TYPE_CHECKING:
+    from .membership import Membership
+    from .system_nodegroup import SystemNodegroup
+
+
+class _Cluster:
+    """A cluster whose groups are to be finished; a second synth tells nothing again."""
+
+    def __init__(self, host: NodegroupHost) -> None:
+        self.host = host
+        self._told: set[Finding] = set()
+
+    def finish(self) -> list[str]:
+        """Tell what is known now; returns what keeps the stack from being deployed."""
+        groups = self.host.fleet.groups
+        tagged: list[Membership | SystemNodegroup] = [*groups, *self.host.others]
+        faults = [fault for one in tagged for fault in one.inherit_tags()]
+        together = [*cluster_findings(tuple(group.plan for group in groups))]
+        apart = [one for group in groups for one in group.plan.findings]
+        warn(self.host.home, [one for one in together if one not in self._told])
+        inform(self.host.home, [one for one in apart if one not in self._told])
+        self._told.update(together, apart)
+        return faults
+
+
+_Clusters = dict[Construct, _Cluster]
+_clusters: WeakKeyDictionary[Stack, _Clusters] = WeakKeyDictionary()
+
+
+def finish_at_synth(cluster: Construct, host: NodegroupHost) -> None:
+    """Finish the groups of a cluster at every synth, and write its plan for the CLI to read.
+
+    The plan stands beside the template of its stack. The clusters of a nested stack stand in the
+    file of the stack that holds it, because only that one is an artifact of the assembly.
+    """
+    stack = top_stack(cluster)
+    clusters = _clusters.setdefault(stack, {})
+    if not clusters:
+        stack.node.add_validation(_AtSynth(stack, clusters))
+    clusters[cluster] = _Cluster(host)
+
+
+@jsii.implements(IValidation)
+class _AtSynth:
+    """Runs when the app is synthesised, after the last group was added."""
+
+    def __init__(self, stack: Stack, clusters: _Clusters) -> None:
+        self._stack = stack
+        self._clusters = clusters
+
+    def validate(self) -> list[str]:
+        there = {at: one for at, one in self._clusters.items() if is_in_tree(at)}
+        faults = [fault for one in there.values() for fault in one.finish()]
+        stage = Stage.of(self._stack)
+        folder = Path(stage.outdir if stage else ".")
+        name = f"{self._stack.artifact_id}{PLAN_FILE_SUFFIX}"
+        (folder / name).write_text(_text(there), encoding="utf-8")
+        return faults
+
+
+def _text(clusters: _Clusters) -> str:
+    plans = {at.node.path: one.host.fleet.plan.to_dict() for at, one in clusters.items()}
+    entries = [{"path": path, "plan": plan} for path, plan in sorted(plans.items())]
+    content = {"schema": PLAN_FILE_SCHEMA, "clusters": entries}
+    return json.dumps(content, indent=2, sort_keys=True) + "\n"

@@ -1,0 +1,111 @@
+"""The node groups and installations that a cluster has, and the plan of them all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from constructs import IConstruct
+
+from eks_devices import ClusterPlan, Finding, NodegroupPlan
+from eks_devices.cluster_planner import Keep, drivers_of, join_faults, join_plans, unserved
+from eks_devices.kubernetes import minors
+
+from .tree import is_in_tree
+
+if TYPE_CHECKING:
+    from .drivers import DeviceDrivers
+    from .membership import Membership
+
+
+class Fleet:
+    """The node groups and installations of a cluster, as far as they are still there.
+
+    Attributes:
+        scoped: The scoped installations by their names.
+    """
+
+    def __init__(self, home: IConstruct, kubernetes_version: str, *, is_foreign: bool) -> None:
+        """Begin without any.
+
+        Args:
+            home: The scope of what all groups of the cluster share.
+            kubernetes_version: The minor, "1.34".
+            is_foreign: Whether another app may hold the cluster's default installation.
+        """
+        self.scoped: dict[str, DeviceDrivers] = {}
+        self._home = home
+        self._version = kubernetes_version
+        self._is_foreign = is_foreign
+        self._groups: list[Membership] = []
+        self._drivers: DeviceDrivers | None = None
+        self._keep: Keep = {}
+
+    @property
+    def groups(self) -> list[Membership]:
+        """The groups that joined."""
+        return [one for one in self._groups if is_in_tree(one.group, beside=self._home)]
+
+    def register(self, group: Membership) -> None:
+        """Take a group into the plan."""
+        self._groups.append(group)
+
+    @property
+    def drivers(self) -> DeviceDrivers | None:
+        """The default installation, which serves groups that name none."""
+        return self._drivers if self._is_there(self._drivers) else None
+
+    def set_default(self, drivers: DeviceDrivers, keep: Keep) -> None:
+        """Take the default installation, and what it holds without a group."""
+        self._drivers = drivers
+        self._keep = keep
+
+    @property
+    def has_default_elsewhere(self) -> bool:
+        """Whether a group says that another app holds the default installation."""
+        return any(one.serving.elsewhere for one in self.groups)
+
+    @property
+    def plan(self) -> ClusterPlan:
+        """The plan of the groups, with a warning for each that nothing serves."""
+        groups = self.groups
+        plan = join_plans(
+            minors()[self._version],
+            tuple(one.plan for one in groups),
+            keep=self._keep,
+            default_elsewhere=self._default_elsewhere,
+        )
+        waiting = [one for plan in self._waiting(groups) for one in unserved(plan)]
+        return replace(plan, findings=(*plan.findings, *waiting))
+
+    def _waiting(self, groups: Iterable[Membership]) -> list[NodegroupPlan]:
+        """The groups with devices that nothing serves; an installation is looked for once."""
+        installations = {one.serving.installation for one in groups}
+        there = {one for one in installations if self._is_there(one)}
+        return [
+            one.plan
+            for one in groups
+            if not one.serving.elsewhere
+            and one.serving.installation not in there
+            and drivers_of(one.plan)
+        ]
+
+    def _is_there(self, drivers: DeviceDrivers | None) -> bool:
+        return drivers is not None and is_in_tree(drivers, beside=self._home)
+
+    def faults_beside(self, plan: NodegroupPlan) -> list[Finding]:
+        """The faults that a group has beside the groups that are there."""
+        if not self._join_faults(plan):
+            return []
+        # Only now does it matter whether a user removed one of the groups again.
+        self._groups = self.groups
+        return self._join_faults(plan)
+
+    def _join_faults(self, plan: NodegroupPlan) -> list[Finding]:
+        plans = (*(one.plan for one in self._groups), plan)
+        return join_faults(plans, keep=self._keep, default_elsewhere=self._default_elsewhere)
+
+    @property
+    def _default_elsewhere(self) -> bool:
+        return self._is_foreign and self._drivers is None

@@ -1,0 +1,55 @@
+"""What takes objects to a cluster, so that none is sent twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from constructs import IConstruct
+
+from .tree import is_in_tree
+
+# Kind, namespace and name of a claim.
+ClaimKey = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """Who sent objects, and what takes them to the cluster; nothing does with GitOps."""
+
+    by: IConstruct
+    manifests: Sequence[IConstruct]
+
+
+class SentObjects:
+    """The bundles and claims of a cluster, as far as those who sent them are still there."""
+
+    def __init__(self, home: IConstruct) -> None:
+        self._home = home
+        self._bundles: dict[tuple[str, str], Sent] = {}
+        self._claims: dict[ClaimKey, Sent] = {}
+
+    def bundle(self, name: str, way: str) -> list[IConstruct] | None:
+        """What takes a bundle to the cluster in a way of delivery, None where nothing does."""
+        found = self._there(self._bundles.get((name, way)))
+        return [*found.manifests] if found else None
+
+    def note_bundle(self, name: str, way: str, sent: Sent) -> None:
+        """Remember who sent a bundle."""
+        self._bundles[name, way] = sent
+
+    def claim(self, key: ClaimKey) -> Sent | None:
+        """Who sent a claim, None where nobody did."""
+        return self._there(self._claims.get(key))
+
+    def note_claim(self, key: ClaimKey, sent: Sent) -> None:
+        """Remember who sent a claim."""
+        self._claims[key] = sent
+
+    def claims_in(self, namespace: str) -> list[IConstruct]:
+        """What takes the claims of a namespace to the cluster."""
+        found = [sent for (_, space, _), sent in self._claims.items() if space == namespace]
+        return [one for sent in found for one in sent.manifests]
+
+    def _there(self, sent: Sent | None) -> Sent | None:
+        return sent if sent and is_in_tree(sent.by, beside=self._home) else None

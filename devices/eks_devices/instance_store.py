@@ -1,0 +1,33 @@
+"""Whether the local disks of a node group's instances hold images and Pods' files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .findings import Finding, fault
+from .instance_types import AcceleratedInstanceType
+from .spec import NodegroupSpec
+from .vocabulary import OperatingSystem
+
+
+def uses_instance_store(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> bool:
+    """Whether local disks hold images and Pods' files."""
+    if spec.instance_store is not None:
+        return spec.instance_store
+    return bool(instance.instance_store_gb) and spec.operating_system is OperatingSystem.AL2023
+
+
+def instance_store_faults(
+    spec: NodegroupSpec, instance: AcceleratedInstanceType
+) -> Iterator[Finding]:
+    """The fault of local disks that an instance type does not have."""
+    if spec.instance_store and not instance.instance_store_gb:
+        yield fault(
+            "NoInstanceStore",
+            f"{spec.path}.instance_store",
+            f"{instance.name} has no local disks",
+            got=True,
+            allowed="False or None",
+            fix="leave instance_store out, and choose the volume's size by disk_gib",
+            source="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/InstanceStorage.html",
+        )
