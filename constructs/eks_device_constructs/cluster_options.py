@@ -37,7 +37,8 @@ class ClusterOptions(TypedDict, total=False):
         secrets_encryption_key: A symmetric key of the cluster's Region that encrypts what
             Kubernetes stores; a key of AWS unless named. It cannot be changed afterwards.
         service_ipv4_cidr: The address range of Services, or a token; EKS chooses one unless
-            named. It cannot be changed afterwards.
+            named. CloudFormation replaces a cluster that gets it later. Groups with `ami_id` on
+            AL2023 need it; a `ClusterReference` of the cluster's name may tell it them instead.
         administrators: IAM roles and users, by ARN or as constructs, that get an access entry as
             administrators of the cluster, beside the principal that deploys it, which has one and
             must not be named. Their order does not matter.

@@ -157,7 +157,11 @@ class NodegroupHost:
         """The id of EFA's security group, or a token for it."""
         return self.efa_group.security_group_id
 
-    @cached_property
+    def learn(self, facts: ClusterFacts) -> None:
+        """Take what a reference says of the cluster beside what is known."""
+        self._facts = self._facts.completed(facts)
+
+    @property
     def access(self) -> ClusterAccess:
         """What nodes need to join by themselves; None for what of it is not known."""
         facts = self._facts

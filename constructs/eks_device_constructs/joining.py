@@ -115,8 +115,11 @@ def _referred(
     known = known_as(where, key)
     if known is not None:
         faults = [*_version_faults(known, version, path), *facts_faults(given, known.facts, path)]
-        if faults or known.host is not None:
-            return faults or known.host  # type: ignore[return-value]  # one of the two
+        if faults:
+            return faults
+        if known.host is not None:
+            known.host.learn(given)
+            return known.host
         given = given.completed(known.facts)
         found = known.kubernetes_version
     else:

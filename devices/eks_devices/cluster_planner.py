@@ -217,8 +217,9 @@ def unserved(plan: NodegroupPlan) -> list[Finding]:
             "NoDrivers",
             f"nodegroups.{plan.name}.drivers",
             f"nothing installs the managers that the group needs: {', '.join(drivers)}",
-            fix="pass delivery=Delivery.kubectl(...) or .gitops(...) to the cluster, or "
-            "drivers=ExternalDrivers() where another app installs them",
+            fix="pass delivery=Delivery.kubectl(...) or .gitops(...) to AcceleratedCluster, make "
+            "DeviceDrivers(...) for another cluster, or pass drivers=ExternalDrivers() where "
+            "another app installs them",
         )
     ]
 

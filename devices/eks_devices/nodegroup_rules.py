@@ -83,7 +83,7 @@ def _order_faults(
             "desired_size is not between min_size and max_size",
             got=desired,
             allowed=f"{fewest} or more" if most is None else f"{fewest} to {most}",
-            fix="move desired_size between",
+            fix="name a size in this range",
         )
 
 

@@ -317,3 +317,18 @@ def test_what_is_no_number_of_huge_pages_is_a_fault(pages, code):
     assert fault.got
     assert fault.allowed
     assert fault.fix
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"cpuManagerPolicy": "statik"}, ["UnknownKubeletValue"]),
+        ({"memoryManagerPolicy": "static"}, ["UnknownKubeletValue"]),
+        ({"topologyManagerPolicy": 5}, ["UnknownKubeletValue"]),
+        ({"topologyManagerPolicy": "single-numa-node", "topologyManagerScope": "pod"}, []),
+    ],
+)
+def test_a_word_that_the_kubelet_does_not_know_is_refused(fields, expected):
+    spec = NodegroupSpec(name="a", instance_type="g6e.12xlarge", max_size=1, kubelet=fields)
+
+    assert [one.code for one in kubelet_faults(spec)] == expected

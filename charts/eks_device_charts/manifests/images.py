@@ -189,6 +189,7 @@ def _region_needed(device_type: DeviceType) -> Finding:
         "Region",
         got=None,
         allowed="a Region, or an override of the image",
-        fix='pass ImageSource(region="..."), or overrides={...}',
+        fix="give the stack a Region, env=cdk.Environment(region=...), or pass "
+        'images=ImageSource(region="...") of eks_device_charts',
         source=_PAGE,
     )

@@ -68,7 +68,8 @@ def access_faults(plan: NodegroupPlan, access: object, path: str) -> Iterator[Fi
         "join this cluster is not known",
         got=f"a cluster without {' and '.join(unknown)}",
         allowed=f"a cluster with {', '.join(needed_access(plan).values())}",
-        fix="make the cluster by AcceleratedCluster(service_ipv4_cidr=...), or name it by "
-        "ClusterReference(endpoint=, certificate_authority=, service_ipv4_cidr=)",
+        fix="tell them by ClusterReference(endpoint=, certificate_authority=, service_ipv4_cidr=) "
+        "with values of `aws eks describe-cluster`; AcceleratedCluster(service_ipv4_cidr=) is for "
+        "a new cluster, and replaces one that is deployed",
         source=_TEMPLATES,
     )

@@ -107,7 +107,24 @@ def _field_faults(key: str, value: object, path: str, *, own_image: bool) -> Ite
             source=facts["source"],
         )
     else:
-        yield from json_faults(value, path)
+        wrong = tuple(json_faults(value, path))
+        yield from wrong or _value_faults(key, value, path)
+
+
+def _value_faults(key: str, value: object, path: str) -> Iterator[Finding]:
+    """The fault of a word that the kubelet does not know, at which it does not start."""
+    facts = read_toml("user_data.toml")["kubelet"]
+    allowed = facts["values"].get(key)
+    if allowed and value not in allowed:
+        yield fault(
+            "UnknownKubeletValue",
+            path,
+            f"the kubelet knows no such {key}, and does not start",
+            got=value,
+            allowed=", ".join(allowed),
+            fix=meant(value, allowed) or "name one of these",
+            source=facts["source"],
+        )
 
 
 def _owned(name: str, column: str, *, own_image: bool) -> Mapping[str, Any] | None:
