@@ -431,6 +431,29 @@ def test_an_image_of_the_user_brings_complete_user_data(make_world):
         assert part in text
 
 
+def test_a_reference_tells_the_range_of_services_of_a_cluster_that_is_deployed(make_world):
+    world = make_world(cluster_name="own")
+    known = ClusterReference(
+        name="own",
+        version="1.34",
+        security_group="sg-0123456789abcdef0",
+        service_ipv4_cidr="172.20.0.0/16",
+    )
+
+    AcceleratedNodegroup(
+        world.stack,
+        "G6e",
+        cluster=known,
+        instance_type="g6e.12xlarge",
+        max_size=1,
+        ami_id="ami-0123456789abcdef0",
+    )
+
+    assert "172.20.0.0/16" in json.dumps(data_of(world)["UserData"])
+    cluster = world.only("AWS::EKS::Cluster")["Properties"]
+    assert "KubernetesNetworkConfig" not in cluster or "ServiceIpv4Cidr" not in json.dumps(cluster)
+
+
 def test_an_image_of_the_user_needs_the_range_of_services(make_world, faults_of):
     assert faults_of(add, make_world(), ami_id="ami-0123456789abcdef0") == {
         ("ClusterAccessNeeded", "nodegroups.P5.ami_id")

@@ -364,7 +364,7 @@ def test_an_own_image_without_its_cluster_is_a_fault_that_says_what_is_not_known
     assert (fault.code, fault.path) == ("ClusterAccessNeeded", "nodegroups.group.ami_id")
     of_al2023 = " and a range of Services" if system is OperatingSystem.AL2023 else ""
     assert fault.got == f"'a cluster without {unknown}{of_al2023}'"
-    assert "AcceleratedCluster(service_ipv4_cidr=...)" in fault.fix
+    assert "AcceleratedCluster(service_ipv4_cidr=)" in fault.fix
     assert "ClusterReference(endpoint=, certificate_authority=, service_ipv4_cidr=)" in fault.fix
     assert fault.allowed
     assert fault.source
