@@ -15,7 +15,7 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from aws_cdk.assertions import Annotations, Match
 
-from eks_device_constructs import AcceleratedCluster, AcceleratedNodegroup
+from eks_device_constructs import AcceleratedCluster, AcceleratedNodegroup, ClusterReference
 from eks_devices import Capacity, NodeRepair, UpdateConfig
 
 START = datetime(2026, 12, 5, 11, 30, tzinfo=UTC)
