@@ -536,6 +536,26 @@ def test_a_claim_that_came_before_its_namespace_waits_for_it(app):
     assert [space in one["DependsOn"] for one in claims] == [True, True]
 
 
+def handler_in(scope: cdk.Stack) -> eks.IKubectlProvider:
+    return eks.KubectlProvider.from_kubectl_provider_attributes(
+        scope, "Provider", service_token=HANDLER
+    )
+
+
+def test_a_group_waits_for_no_scope_that_waits_for_the_groups_own_stack(app, faults_of):
+    first, second = stack_of(app, "First"), stack_of(app, "Second")
+    cluster, delivery = reference(kubectl_provider=handler_in(first)), Delivery.kubectl()
+    DeviceDrivers(first, "Drivers", cluster=cluster, delivery=delivery)
+    scoped = DeviceDrivers(second, "Scope", cluster=cluster, delivery=delivery, scope_name="x")
+    group_of(first, cluster, "A", drivers=None)
+    group_of(second, cluster, "B", drivers=scoped)
+
+    found = faults_of(group_of, first, cluster, "C", drivers=scoped)
+
+    assert found == {("DriversInAnotherStack", "nodegroups.C.drivers")}
+    app.synth()
+
+
 @pytest.mark.parametrize("scope", [None, 5, "Workers", "app", "stage"])
 def test_what_stands_in_no_stack_is_told(app, faults_of, scope):
     places = {"app": app, "stage": cdk.Stage(app, "Prod")}
