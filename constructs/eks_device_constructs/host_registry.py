@@ -12,7 +12,7 @@ from constructs import IConstruct
 
 from .hosts import NodegroupHost
 from .known_cluster import KnownCluster
-from .tree import Remembered, address_of, environment_of, stack_of, stage_of
+from .tree import Remembered, address_of, environment_of, is_in_tree, stack_of, stage_of
 
 
 class ClusterKey(NamedTuple):
@@ -47,7 +47,8 @@ def note_names(host: NodegroupHost, names: Iterable[str | None]) -> None:
     """Let references to a cluster that this app makes find it by its name."""
     host.known.host = host
     for key in _keys(host.place, names):
-        _by_key(_stage(host.place)).setdefault(key, host.known)
+        if known_as(host.place, key) is None:
+            note_known(host.place, key, host.known)
 
 
 def known_by_names(where: IConstruct, names: Iterable[str | None]) -> KnownCluster | None:
@@ -64,8 +65,13 @@ def _keys(where: IConstruct, names: Iterable[str | None]) -> Iterator[ClusterKey
 
 
 def known_as(where: IConstruct, key: ClusterKey) -> KnownCluster | None:
-    """What is known of a cluster in the stage of a construct, None for nothing."""
-    return _by_key(_stage(where)).get(key)
+    """What is known of a cluster in the stage of a construct, None for nothing.
+
+    A cluster that this app made and removed again is none.
+    """
+    known = _by_key(_stage(where)).get(key)
+    is_removed = known is not None and known.host is not None and not is_in_tree(known.host.place)
+    return None if is_removed else known
 
 
 def note_known(where: IConstruct, key: ClusterKey, known: KnownCluster) -> None:

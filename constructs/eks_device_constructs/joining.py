@@ -92,8 +92,7 @@ def _made_here(cluster: eks.Cluster, version: object, path: str) -> NodegroupHos
     def register(host: NodegroupHost) -> None:
         note_host(cluster, host)
         note_names(host, names)
-        if host.known.home is None:
-            _begin(host)
+        _begin(host)
 
     return NodegroupHost(
         known,
@@ -119,7 +118,10 @@ def _referred(
             return faults
         if known.host is not None:
             known.host.learn(given)
-            return known.host
+            if not known.is_foreign:
+                return known.host
+            # The cluster itself knows best, as for its own groups.
+            given = known.host.facts.completed(given)
         given = given.completed(known.facts)
         found = known.kubernetes_version
     else:
@@ -132,12 +134,15 @@ def _referred(
         return faults
     stage, _ = stage_of(where)
     known = known or KnownCluster(given, found, stage or where, is_foreign=True)
+    # A cluster that something else made is known here from its first group on: what groups share
+    # stands where it would without that group, so that it renames none of another stack.
     digits = hashlib.sha256(key.name.encode()).hexdigest()[:8]
     return NodegroupHost(
         known,
         facts=given,
-        place=where,
+        place=known.host.place if known.host else where,
         home=_home(stack_of(scope), digits),
+        cluster=known.host.cluster if known.host else None,
         on_join=lambda host: _note(host, key, given),
     )
 
@@ -149,7 +154,7 @@ def _note(host: NodegroupHost, key: ClusterKey, facts: ClusterFacts) -> None:
     known.facts = known.facts.completed(facts)
     if is_first:
         note_known(host.place, key, known)
-        _begin(host)
+    _begin(host)
     annotate(host.home, [] if told else _mode_findings(facts))
 
 
@@ -161,9 +166,12 @@ def _home(stack: Construct, digits: str) -> Callable[[], Construct]:
 def _begin(host: NodegroupHost) -> None:
     """Tell what is to be known of a cluster, and write its plan at synth."""
     known = host.known
-    known.home = host.home
-    support = support_findings(minors()[known.kubernetes_version], "kubernetes_version")
-    annotate(host.home, [*support, *([_ipv6()] if host.is_ipv6 else [])])
+    if host.home in known.homes:
+        return
+    if not known.homes:
+        support = support_findings(minors()[known.kubernetes_version], "kubernetes_version")
+        annotate(host.home, [*support, *([_ipv6()] if host.is_ipv6 else [])])
+    known.homes.append(host.home)
     finish_at_synth(host.home, host)
 
 

@@ -87,7 +87,7 @@ class KnownCluster:
         fleet: The groups that joined, and the installations that serve them.
         others: Node groups without accelerators.
         sent: What takes objects to the cluster.
-        home: Where the plan of the cluster stands; None before the first group.
+        homes: What groups share, in each of their stacks; the plan stands with the first.
         host: What stands for the cluster in every stack, where this app makes it.
     """
 
@@ -108,8 +108,13 @@ class KnownCluster:
         self.fleet = Fleet(beside, kubernetes_version, is_foreign=is_foreign)
         self.others: list[SystemNodegroup] = []
         self.sent = SentObjects(beside)
-        self.home: Construct | None = None
+        self.homes: list[Construct] = []
         self.host: NodegroupHost | None = None
+
+    @property
+    def home(self) -> Construct | None:
+        """Where the plan of the cluster stands; None before the first group."""
+        return next(iter(self.homes), None)
 
 
 # What two references to one cluster may not say differently.

@@ -350,7 +350,8 @@ def test_a_reference_finds_a_cluster_of_the_app(app, faults_of, make, by_token):
     assert faults_of(group_of, workers, reference(name=name, version="1.35"), "C") == {
         ("VersionsDiffer", "nodegroups.C.kubernetes_version")
     }
-    assert not resources(workers, ROLE)
+    # The cluster of this library is known before all its groups, and gives them its role.
+    assert len(resources(workers, ROLE)) == (0 if make is own_cluster else 1)
 
 
 def test_a_reference_to_the_apps_own_cluster_brings_no_second_installation(app, faults_of):
@@ -534,6 +535,63 @@ def test_a_claim_that_came_before_its_namespace_waits_for_it(app):
     ]
     claims = [one for key, one in template.items() if one["Type"] == KUBECTL and key != space]
     assert [space in one["DependsOn"] for one in claims] == [True, True]
+
+
+@pytest.mark.parametrize("make", [own_cluster, cluster_of_the_cdk])
+def test_a_cluster_that_was_removed_again_binds_nobody(app, make):
+    stack, workers = stack_of(app, "Cluster"), stack_of(app, "Workers")
+    group_of(stack, make(stack, cluster_name="ours"), "A")
+    for child in stack.node.children:
+        stack.node.try_remove_child(child.node.id)
+
+    group_of(workers, reference(name="ours", version="1.35"), "B")
+    app.synth()
+
+    assert [one["ClusterName"] for one in resources(workers, NODEGROUP)] == ["ours"]
+    assert not workers.dependencies
+
+
+def test_a_cluster_that_was_made_anew_is_found_by_its_name(app):
+    stack, workers = stack_of(app, "Cluster"), stack_of(app, "Workers")
+    own_cluster(stack, cluster_name="ours")
+    stack.node.try_remove_child("Cluster")
+    vpc, version = stack.node.find_child("Vpc"), eks.KubernetesVersion.V1_35
+    AcceleratedCluster(stack, "Anew", vpc=vpc, version=version, cluster_name="ours")
+
+    group = group_of(workers, reference(name="ours", version="1.35"))
+
+    assert group.plan.kubernetes_version == "1.35"
+
+
+def test_stacks_keep_tags_and_plan_when_the_first_was_removed(app):
+    for name in ("First", "Second", "Third"):
+        group_of(stack_of(app, name), reference(), f"Gpus{name}")
+    cdk.Tags.of(app).add("team", "a")
+    app.node.try_remove_child("First")
+
+    out = Path(app.synth().directory)
+
+    (plan,) = json.loads((out / "Second.eks-devices.json").read_text())["clusters"]
+    assert [one["name"] for one in plan["plan"]["nodegroups"]] == ["GpusSecond", "GpusThird"]
+    assert [one.name for one in out.glob("*.eks-devices.json")] == ["Second.eks-devices.json"]
+    for name in ("Second", "Third"):
+        assert '"team"' in (out / f"{name}.template.json").read_text()
+
+
+@pytest.mark.parametrize("by_token", [True, False])
+def test_a_group_on_a_cluster_of_the_cdk_renames_no_group_of_another_stack(tmp_path, by_token):
+    found = []
+    for with_group in (False, True):
+        app = cdk.App(outdir=str(tmp_path / f"{with_group}"))
+        stack, workers = stack_of(app, "Cluster"), stack_of(app, "Workers")
+        made: Any = cluster_of_the_cdk(stack, cluster_name="ours")
+        if with_group:
+            group_of(stack, made, "A")
+        name = made.cluster_name if by_token else "ours"
+        group_of(workers, reference(name=name, vpc=network(workers)), "B", **P5)
+        found.append(names_of(app, "Workers"))
+
+    assert found[0] == found[1]
 
 
 def handler_in(scope: cdk.Stack) -> eks.IKubectlProvider:
