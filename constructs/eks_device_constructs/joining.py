@@ -80,6 +80,9 @@ def _made_here(cluster: eks.Cluster, version: object, path: str) -> NodegroupHos
     stack, facts = stack_of(cluster), ClusterFacts.of_cluster(cluster)
     names = [facts.name, *([made.name] if made else [])]
     known = known_by_names(cluster, names)
+    if known is not None and known.host is not None:
+        # Where only the deployment knows the place, two clusters may have one name.
+        known = None
     if isinstance(minor, Finding):
         return [minor]
     faults = [*_differing(version, minor.version, path)]

@@ -594,6 +594,26 @@ def test_a_group_on_a_cluster_of_the_cdk_renames_no_group_of_another_stack(tmp_p
     assert found[0] == found[1]
 
 
+def test_two_clusters_of_one_name_are_two_where_only_the_deployment_knows_their_place(app):
+    plans = []
+    for version in (eks.KubernetesVersion.V1_34, eks.KubernetesVersion.V1_35):
+        stack = cdk.Stack(app, f"Stack{len(plans)}")
+        cluster = eks.Cluster(
+            stack,
+            "Theirs",
+            version=version,
+            vpc=ec2.Vpc(stack, "Vpc", max_azs=2),
+            cluster_name="ours",
+            default_capacity_type=eks.DefaultCapacityType.NODEGROUP,
+            default_capacity=0,
+        )
+        plans.append(group_of(stack, cluster).plan)
+
+    app.synth()
+
+    assert [one.kubernetes_version for one in plans] == ["1.34", "1.35"]
+
+
 def handler_in(scope: cdk.Stack) -> eks.IKubectlProvider:
     return eks.KubectlProvider.from_kubectl_provider_attributes(
         scope, "Provider", service_token=HANDLER
