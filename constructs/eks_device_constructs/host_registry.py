@@ -47,7 +47,8 @@ def note_names(host: NodegroupHost, names: Iterable[str | None]) -> None:
     """Let references to a cluster that this app makes find it by its name."""
     host.known.host = host
     for key in _keys(host.place, names):
-        if known_as(host.place, key) is None:
+        known = known_as(host.place, key)
+        if known is None or known.is_forgotten:
             note_known(host.place, key, host.known)
 
 

@@ -80,7 +80,7 @@ def _made_here(cluster: eks.Cluster, version: object, path: str) -> NodegroupHos
     stack, facts = stack_of(cluster), ClusterFacts.of_cluster(cluster)
     names = [facts.name, *([made.name] if made else [])]
     known = known_by_names(cluster, names)
-    if known is not None and known.host is not None:
+    if known is not None and (known.host is not None or known.is_forgotten):
         # Where only the deployment knows the place, two clusters may have one name.
         known = None
     if isinstance(minor, Finding):
@@ -117,8 +117,12 @@ def _referred(
     known = known_as(where, key)
     if known is not None:
         faults = [*_version_faults(known, version, path), *facts_faults(given, known.facts, path)]
-        if faults:
+        # Only where it matters is asked whether a user removed the groups again.
+        if faults and known.is_forgotten:
+            known = None
+        elif faults:
             return faults
+    if known is not None:
         if known.host is not None:
             known.host.learn(given)
             if not known.is_foreign:

@@ -18,6 +18,7 @@ from .fleet import Fleet
 from .references import AuthenticationMode, ClusterReference
 from .sent import SentObjects
 from .shapes import attribute
+from .tree import is_in_tree
 
 if TYPE_CHECKING:
     from .hosts import NodegroupHost
@@ -115,6 +116,13 @@ class KnownCluster:
     def home(self) -> Construct | None:
         """Where the plan of the cluster stands; None before the first group."""
         return next(iter(self.homes), None)
+
+    @property
+    def is_forgotten(self) -> bool:
+        """Whether all groups and installations of a cluster that is not made here were removed."""
+        if self.host is not None or self.fleet.groups or self.fleet.drivers is not None:
+            return False
+        return not any(is_in_tree(one) for one in self.fleet.scoped.values())
 
 
 # What two references to one cluster may not say differently.

@@ -614,6 +614,22 @@ def test_two_clusters_of_one_name_are_two_where_only_the_deployment_knows_their_
     assert [one.kubernetes_version for one in plans] == ["1.34", "1.35"]
 
 
+@pytest.mark.parametrize("later", ["reference", "cdk", "own"])
+def test_references_whose_groups_were_removed_bind_nobody(app, later):
+    stack = stack_of(app)
+    given = {"name": "ours", "security_group": "sg-0123456789abcdef1", "version": "1.35"}
+    group_of(stack, reference(**given), "A")
+    stack.node.try_remove_child("A")
+
+    made: Any = reference(name="ours")
+    if later != "reference":
+        made = (own_cluster if later == "own" else cluster_of_the_cdk)(stack, cluster_name="ours")
+    group_of(stack, made, "B")
+
+    assert group_of(stack, reference(name="ours"), "C").plan.kubernetes_version == "1.34"
+    app.synth()
+
+
 def handler_in(scope: cdk.Stack) -> eks.IKubectlProvider:
     return eks.KubectlProvider.from_kubectl_provider_attributes(
         scope, "Provider", service_token=HANDLER
