@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -26,6 +26,10 @@ class ClusterKey(NamedTuple):
     environment: tuple[str, ...]
     name: str
 
+
+# Functions of a template that read what only its stack has, and pseudo parameters that do not.
+_OF_STACK = ("Fn::GetAtt", "Fn::Sub", "Fn::FindInMap", "Fn::If", "Fn::Transform")
+_SHARED = ("AWS::AccountId", "AWS::Partition", "AWS::Region", "AWS::URLSuffix")
 
 _hosts: WeakKeyDictionary[object, NodegroupHost] = WeakKeyDictionary()
 
@@ -93,7 +97,23 @@ def cluster_key(where: IConstruct, name: str) -> ClusterKey | None:
         return None
     addresses = [address_of(one) for one in owners]
     text = json.dumps([*addresses, known], sort_keys=True, default=repr)
-    return ClusterKey(() if owners else environment_of(stack), text)
+    if owners:
+        return ClusterKey((), text)
+    # What only its stack knows is something else in another one.
+    of_stack = () if _is_shared(known) else (address_of(stack),)
+    return ClusterKey((*environment_of(stack), *of_stack), text)
+
+
+def _is_shared(known: Any) -> bool:
+    """Whether a resolved text means the same in all stacks of an account and Region."""
+    if isinstance(known, Mapping):
+        return all(
+            value in _SHARED if key == "Ref" else key not in _OF_STACK and _is_shared(value)
+            for key, value in known.items()
+        )
+    if isinstance(known, Sequence) and not isinstance(known, str):
+        return all(_is_shared(one) for one in known)
+    return True
 
 
 def _owners(name: str) -> Iterator[Any]:

@@ -630,6 +630,34 @@ def test_references_whose_groups_were_removed_bind_nobody(app, later):
     app.synth()
 
 
+OF_STACK = [
+    lambda: cdk.Fn.ref("ClusterName"),
+    lambda: cdk.Token.as_string(cdk.Fn.get_att("Cluster", "Name")),
+    lambda: cdk.Fn.join("-", [cdk.Aws.STACK_NAME, "cluster"]),
+    lambda: cdk.Fn.sub("${AWS::StackName}-cluster"),
+]
+SHARED = [
+    lambda: cdk.Fn.import_value("Theirs"),
+    lambda: cdk.Fn.join("-", [cdk.Aws.REGION, "cluster"]),
+]
+
+
+@pytest.mark.parametrize("name", OF_STACK)
+def test_what_only_a_stack_knows_stands_for_two_clusters_in_two_stacks(app, name):
+    for stack, version in (("First", "1.34"), ("Second", "1.35")):
+        group = group_of(stack_of(app, stack), reference(name=name(), version=version))
+        assert group.plan.kubernetes_version == version
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_what_all_stacks_know_stands_for_one_cluster(app, name, faults_of):
+    group_of(stack_of(app, "First"), reference(name=name()))
+
+    found = faults_of(group_of, stack_of(app, "Second"), reference(name=name(), version="1.35"))
+
+    assert found == {("VersionsDiffer", "nodegroups.Gpus.kubernetes_version")}
+
+
 def handler_in(scope: cdk.Stack) -> eks.IKubectlProvider:
     return eks.KubectlProvider.from_kubectl_provider_attributes(
         scope, "Provider", service_token=HANDLER
