@@ -88,7 +88,7 @@ def cluster_key(where: IConstruct, name: str) -> ClusterKey | None:
     """The key of a cluster; None for a name that stands for nothing."""
     stack = stack_of(where)
     try:
-        owners = [*_owners(name)]
+        owners = [*owners_of(name)]
         # The attribute of a construct is resolved where the construct is.
         known: Any = (owners or [stack])[0].resolve(name)
     except Exception:  # noqa: BLE001  (the CDK does not know the token, and says so in several ways)
@@ -116,7 +116,7 @@ def _is_shared(known: Any) -> bool:
     return True
 
 
-def _owners(name: str) -> Iterator[Any]:
+def owners_of(name: str) -> Iterator[Any]:
     """The stacks of the constructs that a token is of."""
     if Token.is_unresolved(name):
         for one in Tokenization.reverse_string(name).tokens:

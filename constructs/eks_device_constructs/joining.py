@@ -25,8 +25,10 @@ from .host_registry import (
     note_host,
     note_known,
     note_names,
+    owners_of,
 )
 from .hosts import NodegroupHost
+from .inputs import stage_faults
 from .known_cluster import ClusterFacts, KnownCluster, facts_faults
 from .references import AuthenticationMode, ClusterReference
 from .shapes import is_cluster, is_cluster_of_aws_eks
@@ -114,14 +116,12 @@ def _referred(
     key = cluster_key(where, given.name)
     if key is None:
         return [_unknown_token(given.name, path)]
-    known = known_as(where, key)
-    if known is not None:
-        faults = [*_version_faults(known, version, path), *facts_faults(given, known.facts, path)]
-        # Only where it matters is asked whether a user removed the groups again.
-        if faults and known.is_forgotten:
-            known = None
-        elif faults:
-            return faults
+    faults = [one for at in owners_of(given.name) for one in stage_faults(scope, at, path)]
+    if faults:
+        return faults
+    known = _known(known_as(where, key), given, version, path)
+    if isinstance(known, list):
+        return known
     if known is not None:
         if known.host is not None:
             known.host.learn(given)
@@ -133,7 +133,7 @@ def _referred(
         found = known.kubernetes_version
     else:
         minor = _minor(version, path)
-        faults = [minor] if isinstance(minor, Finding) else []
+        faults += [minor] if isinstance(minor, Finding) else []
         found = "" if isinstance(minor, Finding) else minor.version
     if given.security_group_id is None:
         faults.append(_no_security_group(path))
@@ -141,8 +141,7 @@ def _referred(
         return faults
     stage, _ = stage_of(where)
     known = known or KnownCluster(given, found, stage or where, is_foreign=True)
-    # A cluster that something else made is known here from its first group on: what groups share
-    # stands where it would without that group, so that it renames none of another stack.
+    # What groups share stands where it would if the cluster were not known.
     digits = hashlib.sha256(key.name.encode()).hexdigest()[:8]
     return NodegroupHost(
         known,
@@ -152,6 +151,16 @@ def _referred(
         cluster=known.host.cluster if known.host else None,
         on_join=lambda host: _note(host, key, given),
     )
+
+
+def _known(
+    known: KnownCluster | None, given: ClusterFacts, version: object, path: str
+) -> KnownCluster | list[Finding] | None:
+    """What is known of a cluster whose groups are there, or what is said of it otherwise now."""
+    if known is None:
+        return None
+    faults = [*_version_faults(known, version, path), *facts_faults(given, known.facts, path)]
+    return None if faults and known.is_forgotten else faults or known
 
 
 def _note(host: NodegroupHost, key: ClusterKey, facts: ClusterFacts) -> None:

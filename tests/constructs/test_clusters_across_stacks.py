@@ -555,7 +555,8 @@ def test_a_cluster_that_was_made_anew_is_found_by_its_name(app):
     stack, workers = stack_of(app, "Cluster"), stack_of(app, "Workers")
     own_cluster(stack, cluster_name="ours")
     stack.node.try_remove_child("Cluster")
-    vpc, version = stack.node.find_child("Vpc"), eks.KubernetesVersion.V1_35
+    vpc: Any = stack.node.find_child("Vpc")
+    version = eks.KubernetesVersion.V1_35
     AcceleratedCluster(stack, "Anew", vpc=vpc, version=version, cluster_name="ours")
 
     group = group_of(workers, reference(name="ours", version="1.35"))
@@ -595,7 +596,7 @@ def test_a_group_on_a_cluster_of_the_cdk_renames_no_group_of_another_stack(tmp_p
 
 
 def test_two_clusters_of_one_name_are_two_where_only_the_deployment_knows_their_place(app):
-    plans = []
+    plans: list[Any] = []
     for version in (eks.KubernetesVersion.V1_34, eks.KubernetesVersion.V1_35):
         stack = cdk.Stack(app, f"Stack{len(plans)}")
         cluster = eks.Cluster(
@@ -656,6 +657,23 @@ def test_what_all_stacks_know_stands_for_one_cluster(app, name, faults_of):
     found = faults_of(group_of, stack_of(app, "Second"), reference(name=name(), version="1.35"))
 
     assert found == {("VersionsDiffer", "nodegroups.Gpus.kubernetes_version")}
+
+
+@pytest.mark.parametrize("is_stage", [True, False])
+def test_a_name_of_a_resource_elsewhere_is_told(app, faults_of, is_stage):
+    theirs: Any = cdk.Stage(app, "Prod") if is_stage else app
+    stack: Any = stack_of(theirs, "Cluster", region="us-east-2" if is_stage else "us-west-2")
+    made = eks.CfnCluster(
+        stack,
+        "Theirs",
+        role_arn="arn:aws:iam::111122223333:role/cluster",
+        resources_vpc_config=eks.CfnCluster.ResourcesVpcConfigProperty(subnet_ids=[]),
+    )
+
+    found = faults_of(group_of, stack_of(app), reference(name=made.ref))
+
+    code = "AnotherStage" if is_stage else "AnotherEnvironment"
+    assert found == {(code, "nodegroups.Gpus.cluster")}
 
 
 def handler_in(scope: cdk.Stack) -> eks.IKubectlProvider:
