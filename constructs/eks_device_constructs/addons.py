@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from weakref import WeakKeyDictionary
 
+from aws_cdk import CfnResource
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IConstruct
 
 from eks_devices.addons import Addon, AddonIdentity, Addons, chosen_addons
 
-from .tree import address_of, stack_of
+from .tree import address_of, is_in_tree, stack_of
 
 
 class ManagedAddons(Construct):
@@ -74,12 +75,24 @@ class ManagedAddons(Construct):
             nodes: What makes them.
         """
         place = self if _is_near(self, scope) else scope
-        while self._waiting:
-            self._draw(self._waiting.pop(), place)
+        for addon in self._waiting:
+            if not self._is_there(addon):
+                self._draw(addon, place)
         for addon in self._chosen:
             drawn = self.drawn[addon.name]
             if addon.needs_nodes and _is_near(drawn, scope):
                 drawn.node.add_dependency(nodes)
+
+    def _is_there(self, addon: Addon) -> bool:
+        """Whether an add-on was drawn, and not removed again with the nodes beside which it is."""
+        drawn = self.drawn.get(addon.name)
+        return drawn is not None and is_in_tree(drawn, beside=self)
+
+    def lose_nodes(self, nodes: CfnResource) -> None:
+        """Let no add-on wait for nodes that were removed again."""
+        for addon in self._chosen:
+            if addon.needs_nodes and self._is_there(addon):
+                self.drawn[addon.name].remove_resource_dependency(nodes)
 
     def order_with(self, node_role: IConstruct) -> None:
         """Let the VPC CNI never run without permissions, not even while they move.

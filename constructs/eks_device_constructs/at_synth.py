@@ -17,6 +17,7 @@ from eks_devices.plans import PLAN_FILE_SCHEMA, PLAN_FILE_SUFFIX
 
 from .annotations import inform, warn
 from .hosts import NodegroupHost
+from .known_cluster import KnownCluster
 from .tree import is_in_tree, top_stack
 
 if TYPE_CHECKING:
@@ -52,13 +53,20 @@ def finish_at_synth(cluster: Construct, host: NodegroupHost) -> None:
     """Finish the groups of a cluster at every synth, and write its plan for the CLI to read.
 
     The plan stands beside the template of its stack. The clusters of a nested stack stand in the
-    file of the stack that holds it, because only that one is an artifact of the assembly.
+    file of the stack that holds it, because only that one is an artifact of the assembly. Where
+    groups stand in several stacks, the first that was not removed again does it for all.
     """
     stack = top_stack(cluster)
     clusters = _clusters.setdefault(stack, {})
     if not clusters:
         stack.node.add_validation(_AtSynth(stack, clusters))
     clusters[cluster] = _Cluster(host)
+
+
+def _is_first(at: Construct, known: KnownCluster) -> bool:
+    """Whether none of the homes of a cluster that came before is still there."""
+    others = known.homes[: known.homes.index(at)] if at in known.homes else []
+    return not any(is_in_tree(one) for one in others)
 
 
 @jsii.implements(IValidation)
@@ -71,6 +79,11 @@ class _AtSynth:
 
     def validate(self) -> list[str]:
         there = {at: one for at, one in self._clusters.items() if is_in_tree(at)}
+        if there:
+            # What another stack finishes has no plan in this one.
+            there = {at: one for at, one in there.items() if _is_first(at, one.host.known)}
+            if not there:
+                return []
         faults = [fault for one in there.values() for fault in one.finish()]
         stage = Stage.of(self._stack)
         folder = Path(stage.outdir if stage else ".")

@@ -45,7 +45,7 @@ def argument_faults(
 def name_faults(scope: Construct, name: object) -> Iterator[Finding]:
     """The fault of a cluster that node groups joined by its name before it was made."""
     known = known_by_names(scope, [name]) if isinstance(name, str) else None
-    if known is not None and known.host is None:
+    if known is not None and known.host is None and not known.is_forgotten:
         yield fault(
             "ReferenceBeforeCluster",
             "cluster_name",

@@ -116,6 +116,7 @@ class DeviceDrivers(Construct):
         self.scope_name = scope_name
         self._carrier = delivery.carrier(self, host)
         self._marker: list[IConstruct] = []
+        self._waited: list[IConstruct] = []
         self._join(keep or {}, kept)
 
     def _join(self, keep: Keep, kept: Sequence[DriverPlan]) -> None:
@@ -155,17 +156,29 @@ class DeviceDrivers(Construct):
     def stack_faults(self, scope: Construct, plan: NodegroupPlan) -> Iterator[Finding]:
         """The fault of a group whose stack would wait for one that waits for it."""
         theirs, needed = top_stack(scope).node.path, self.delivery.waits_for(self._host)
-        if needed is None or not drivers_of(plan):
+        if needed is None or not drivers_of(plan) or top_stack(self).node.path == theirs:
             return
-        if top_stack(self).node.path != theirs == top_stack(needed).node.path:
+        if theirs in {top_stack(one).node.path for one in (needed, *self._waits_for(plan))}:
             yield fault(
                 "DriversInAnotherStack",
                 f"nodegroups.{plan.name}.drivers",
-                "the group would wait for a stack that waits for the group's own, the cluster's",
+                "the group would wait for a stack that waits for the group's own",
                 got=self.node.path,
                 allowed="an installation in the stack of the group",
                 fix="make the group in the stack of its drivers: AcceleratedNodegroup(stack, ...)",
             )
+
+    def _waits_for(self, plan: NodegroupPlan) -> Iterator[IConstruct]:
+        """What the default installation sent, and what this one sends waits for."""
+        yield from self._waited
+        for driver in drivers_of(plan):
+            for bundle in bundles(driver, self._host.kubernetes_version, self._images):
+                yield from self._needed(bundle)
+
+    def _needed(self, bundle: Bundle) -> list[IConstruct]:
+        """What is not here is in the default installation of another app."""
+        known, way = self._host.sent, self.delivery.way
+        return [one for name in bundle.needs for one in known.bundle(name, way) or []]
 
     def serve(self, plan: NodegroupPlan) -> list[IConstruct]:
         """Install what a group needs, where it is not there yet; returns what it waits for."""
@@ -182,8 +195,8 @@ class DeviceDrivers(Construct):
         known, way = self._host.sent, self.delivery.way
         sent = known.bundle(bundle.name, way)
         if sent is None:
-            # What is not here is in the default installation of another app.
-            needed = [one for name in bundle.needs for one in known.bundle(name, way) or []]
+            needed = self._needed(bundle)
+            self._waited += needed
             after = [*self._marker, *needed]
             sent = self._carrier.send(
                 bundle.name, bundle.objects, after=after, retain=bundle.retain

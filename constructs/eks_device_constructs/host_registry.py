@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -12,7 +12,7 @@ from constructs import IConstruct
 
 from .hosts import NodegroupHost
 from .known_cluster import KnownCluster
-from .tree import Remembered, address_of, environment_of, stack_of, stage_of
+from .tree import Remembered, address_of, environment_of, is_in_tree, stack_of, stage_of
 
 
 class ClusterKey(NamedTuple):
@@ -26,6 +26,10 @@ class ClusterKey(NamedTuple):
     environment: tuple[str, ...]
     name: str
 
+
+# Functions of a template that read what only its stack has, and pseudo parameters that do not.
+_OF_STACK = ("Fn::GetAtt", "Fn::Sub", "Fn::FindInMap", "Fn::If", "Fn::Transform")
+_SHARED = ("AWS::AccountId", "AWS::Partition", "AWS::Region", "AWS::URLSuffix")
 
 _hosts: WeakKeyDictionary[object, NodegroupHost] = WeakKeyDictionary()
 
@@ -47,7 +51,9 @@ def note_names(host: NodegroupHost, names: Iterable[str | None]) -> None:
     """Let references to a cluster that this app makes find it by its name."""
     host.known.host = host
     for key in _keys(host.place, names):
-        _by_key(_stage(host.place)).setdefault(key, host.known)
+        known = known_as(host.place, key)
+        if known is None or known.is_forgotten:
+            note_known(host.place, key, host.known)
 
 
 def known_by_names(where: IConstruct, names: Iterable[str | None]) -> KnownCluster | None:
@@ -64,8 +70,13 @@ def _keys(where: IConstruct, names: Iterable[str | None]) -> Iterator[ClusterKey
 
 
 def known_as(where: IConstruct, key: ClusterKey) -> KnownCluster | None:
-    """What is known of a cluster in the stage of a construct, None for nothing."""
-    return _by_key(_stage(where)).get(key)
+    """What is known of a cluster in the stage of a construct, None for nothing.
+
+    A cluster that this app made and removed again is none.
+    """
+    known = _by_key(_stage(where)).get(key)
+    is_removed = known is not None and known.host is not None and not is_in_tree(known.host.place)
+    return None if is_removed else known
 
 
 def note_known(where: IConstruct, key: ClusterKey, known: KnownCluster) -> None:
@@ -77,7 +88,7 @@ def cluster_key(where: IConstruct, name: str) -> ClusterKey | None:
     """The key of a cluster; None for a name that stands for nothing."""
     stack = stack_of(where)
     try:
-        owners = [*_owners(name)]
+        owners = [*owners_of(name)]
         # The attribute of a construct is resolved where the construct is.
         known: Any = (owners or [stack])[0].resolve(name)
     except Exception:  # noqa: BLE001  (the CDK does not know the token, and says so in several ways)
@@ -86,10 +97,26 @@ def cluster_key(where: IConstruct, name: str) -> ClusterKey | None:
         return None
     addresses = [address_of(one) for one in owners]
     text = json.dumps([*addresses, known], sort_keys=True, default=repr)
-    return ClusterKey(() if owners else environment_of(stack), text)
+    if owners:
+        return ClusterKey((), text)
+    # What only its stack knows is something else in another one.
+    of_stack = () if _is_shared(known) else (address_of(stack),)
+    return ClusterKey((*environment_of(stack), *of_stack), text)
 
 
-def _owners(name: str) -> Iterator[Any]:
+def _is_shared(known: Any) -> bool:
+    """Whether a resolved text means the same in all stacks of an account and Region."""
+    if isinstance(known, Mapping):
+        return all(
+            value in _SHARED if key == "Ref" else key not in _OF_STACK and _is_shared(value)
+            for key, value in known.items()
+        )
+    if isinstance(known, Sequence) and not isinstance(known, str):
+        return all(_is_shared(one) for one in known)
+    return True
+
+
+def owners_of(name: str) -> Iterator[Any]:
     """The stacks of the constructs that a token is of."""
     if Token.is_unresolved(name):
         for one in Tokenization.reverse_string(name).tokens:

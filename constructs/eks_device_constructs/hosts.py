@@ -36,6 +36,7 @@ class NodegroupHost:
     name of a group depends on another stack.
 
     Attributes:
+        facts: What is known of the cluster for this group.
         known: What the groups of all stacks share.
         place: Where the cluster is, or is imported or referred to.
         cluster: The cluster; None where this app does not make it.
@@ -90,7 +91,7 @@ class NodegroupHost:
         self.kubectl_provider = facts.kubectl_provider
         self.is_ipv6 = bool(facts.is_ipv6)
         self.before_nodes = before_nodes
-        self._facts = facts
+        self.facts = facts
         self._make_home = home
         self._node_role = node_role
         self._on_join = on_join
@@ -159,12 +160,12 @@ class NodegroupHost:
 
     def learn(self, facts: ClusterFacts) -> None:
         """Take what a reference says of the cluster beside what is known."""
-        self._facts = self._facts.completed(facts)
+        self.facts = self.facts.completed(facts)
 
     @property
     def access(self) -> ClusterAccess:
         """What nodes need to join by themselves; None for what of it is not known."""
-        facts = self._facts
+        facts = self.facts
         return ClusterAccess(
             name=self.cluster_name,
             endpoint=facts.endpoint,

@@ -25,8 +25,10 @@ from .host_registry import (
     note_host,
     note_known,
     note_names,
+    owners_of,
 )
 from .hosts import NodegroupHost
+from .inputs import stage_faults
 from .known_cluster import ClusterFacts, KnownCluster, facts_faults
 from .references import AuthenticationMode, ClusterReference
 from .shapes import is_cluster, is_cluster_of_aws_eks
@@ -80,6 +82,9 @@ def _made_here(cluster: eks.Cluster, version: object, path: str) -> NodegroupHos
     stack, facts = stack_of(cluster), ClusterFacts.of_cluster(cluster)
     names = [facts.name, *([made.name] if made else [])]
     known = known_by_names(cluster, names)
+    if known is not None and (known.host is not None or known.is_forgotten):
+        # Where only the deployment knows the place, two clusters may have one name.
+        known = None
     if isinstance(minor, Finding):
         return [minor]
     faults = [*_differing(version, minor.version, path)]
@@ -92,8 +97,7 @@ def _made_here(cluster: eks.Cluster, version: object, path: str) -> NodegroupHos
     def register(host: NodegroupHost) -> None:
         note_host(cluster, host)
         note_names(host, names)
-        if host.known.home is None:
-            _begin(host)
+        _begin(host)
 
     return NodegroupHost(
         known,
@@ -112,19 +116,24 @@ def _referred(
     key = cluster_key(where, given.name)
     if key is None:
         return [_unknown_token(given.name, path)]
-    known = known_as(where, key)
+    faults = [one for at in owners_of(given.name) for one in stage_faults(scope, at, path)]
+    if faults:
+        return faults
+    known = _known(known_as(where, key), given, version, path)
+    if isinstance(known, list):
+        return known
     if known is not None:
-        faults = [*_version_faults(known, version, path), *facts_faults(given, known.facts, path)]
-        if faults:
-            return faults
         if known.host is not None:
             known.host.learn(given)
-            return known.host
+            if not known.is_foreign:
+                return known.host
+            # The cluster itself knows best, as for its own groups.
+            given = known.host.facts.completed(given)
         given = given.completed(known.facts)
         found = known.kubernetes_version
     else:
         minor = _minor(version, path)
-        faults = [minor] if isinstance(minor, Finding) else []
+        faults += [minor] if isinstance(minor, Finding) else []
         found = "" if isinstance(minor, Finding) else minor.version
     if given.security_group_id is None:
         faults.append(_no_security_group(path))
@@ -132,14 +141,26 @@ def _referred(
         return faults
     stage, _ = stage_of(where)
     known = known or KnownCluster(given, found, stage or where, is_foreign=True)
+    # What groups share stands where it would if the cluster were not known.
     digits = hashlib.sha256(key.name.encode()).hexdigest()[:8]
     return NodegroupHost(
         known,
         facts=given,
-        place=where,
+        place=known.host.place if known.host else where,
         home=_home(stack_of(scope), digits),
+        cluster=known.host.cluster if known.host else None,
         on_join=lambda host: _note(host, key, given),
     )
+
+
+def _known(
+    known: KnownCluster | None, given: ClusterFacts, version: object, path: str
+) -> KnownCluster | list[Finding] | None:
+    """What is known of a cluster whose groups are there, or what is said of it otherwise now."""
+    if known is None:
+        return None
+    faults = [*_version_faults(known, version, path), *facts_faults(given, known.facts, path)]
+    return None if faults and known.is_forgotten else faults or known
 
 
 def _note(host: NodegroupHost, key: ClusterKey, facts: ClusterFacts) -> None:
@@ -149,7 +170,7 @@ def _note(host: NodegroupHost, key: ClusterKey, facts: ClusterFacts) -> None:
     known.facts = known.facts.completed(facts)
     if is_first:
         note_known(host.place, key, known)
-        _begin(host)
+    _begin(host)
     annotate(host.home, [] if told else _mode_findings(facts))
 
 
@@ -161,9 +182,12 @@ def _home(stack: Construct, digits: str) -> Callable[[], Construct]:
 def _begin(host: NodegroupHost) -> None:
     """Tell what is to be known of a cluster, and write its plan at synth."""
     known = host.known
-    known.home = host.home
-    support = support_findings(minors()[known.kubernetes_version], "kubernetes_version")
-    annotate(host.home, [*support, *([_ipv6()] if host.is_ipv6 else [])])
+    if host.home in known.homes:
+        return
+    if not known.homes:
+        support = support_findings(minors()[known.kubernetes_version], "kubernetes_version")
+        annotate(host.home, [*support, *([_ipv6()] if host.is_ipv6 else [])])
+    known.homes.append(host.home)
     finish_at_synth(host.home, host)
 
 

@@ -18,6 +18,7 @@ from .fleet import Fleet
 from .references import AuthenticationMode, ClusterReference
 from .sent import SentObjects
 from .shapes import attribute
+from .tree import is_in_tree
 
 if TYPE_CHECKING:
     from .hosts import NodegroupHost
@@ -87,7 +88,7 @@ class KnownCluster:
         fleet: The groups that joined, and the installations that serve them.
         others: Node groups without accelerators.
         sent: What takes objects to the cluster.
-        home: Where the plan of the cluster stands; None before the first group.
+        homes: What groups share, in each of their stacks; the plan stands with the first.
         host: What stands for the cluster in every stack, where this app makes it.
     """
 
@@ -108,8 +109,20 @@ class KnownCluster:
         self.fleet = Fleet(beside, kubernetes_version, is_foreign=is_foreign)
         self.others: list[SystemNodegroup] = []
         self.sent = SentObjects(beside)
-        self.home: Construct | None = None
+        self.homes: list[Construct] = []
         self.host: NodegroupHost | None = None
+
+    @property
+    def home(self) -> Construct | None:
+        """Where the plan of the cluster stands; None before the first group."""
+        return next(iter(self.homes), None)
+
+    @property
+    def is_forgotten(self) -> bool:
+        """Whether all groups and installations of a cluster that is not made here were removed."""
+        if self.host is not None or self.fleet.groups or self.fleet.drivers is not None:
+            return False
+        return not any(is_in_tree(one) for one in self.fleet.scoped.values())
 
 
 # What two references to one cluster may not say differently.

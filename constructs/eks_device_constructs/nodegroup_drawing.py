@@ -59,10 +59,7 @@ def _security_groups(judged: Judged) -> tuple[list[str], list[IConstruct]]:
         return ([_short_id(shared)], [_last_rule(shared)]) if shared else ([], [])
     if efa:
         allow_efa(own)
-    own_id, clusters = own.security_group_id, judged.host.cluster_security_group_id
-    # EC2 takes each group of an interface once.
-    is_clusters = identity_of(judged.scope, own_id) == identity_of(judged.scope, clusters)
-    return [] if is_clusters else [own_id], [own] if is_own(own) else []
+    return [own.security_group_id], [own] if is_own(own) else []
 
 
 @Remembered

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from constructs import Construct
@@ -27,8 +27,9 @@ from .inputs import (
 from .joining import find_host, vpc_needed
 from .security_group import efa_rules_demanded, is_own
 from .serving import Serving, drivers_faults
-from .shapes import is_subnet
+from .shapes import is_security_group, is_subnet
 from .subnets import KnownSubnet, known_subnet
+from .tree import identity_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +75,7 @@ def judge(
     host = find_host(given.cluster, scope, given.kubernetes_version, path)
     if isinstance(host, list):
         raise EksDevicesError([*host, *faults, *_without_cluster(id, given, options, path)])
+    given = _without_clusters_group(given, host, scope)
     faults += stage_faults(scope, host.place, path)
     faults += drivers_faults(given.drivers, host, f"{path}.drivers")
     serving = Serving.of(given.drivers, host)
@@ -100,6 +102,16 @@ def judge(
             *_own_group_findings(given, plan, path),
         ],
     )
+
+
+def _without_clusters_group(given: Given, host: NodegroupHost, scope: Construct) -> Given:
+    """The cluster's own security group, which all nodes have, is none beside it."""
+    group = given.security_group
+    if not is_security_group(group):
+        return given
+    mine, theirs = group.security_group_id, host.cluster_security_group_id
+    is_clusters = identity_of(scope, mine) == identity_of(scope, theirs)
+    return replace(given, security_group=None) if is_clusters else given
 
 
 def _without_cluster(

@@ -62,7 +62,7 @@ def is_kubectl_provider(value: object) -> TypeGuard[eks.IKubectlProvider]:
 def is_cluster(value: object) -> TypeGuard[eks.ICluster]:
     """Whether a value is a cluster of `aws_eks_v2`."""
     is_one = _has(value, "cluster_name", "node", texts=("cluster_name",))
-    return is_one and not is_cluster_of_aws_eks(value)
+    return is_one and not is_cluster_of_aws_eks(value) and not _is_cluster_of_ecs(value)
 
 
 def is_cluster_of_aws_eks(value: object) -> bool:
@@ -71,6 +71,11 @@ def is_cluster_of_aws_eks(value: object) -> bool:
         return hasattr(value, "kubectl_role")
     except Exception:  # noqa: BLE001  (whatever it raises, it is none)
         return False
+
+
+def _is_cluster_of_ecs(value: object) -> bool:
+    """Whether a value is a cluster of `aws_ecs`, which has a name, too."""
+    return attribute(value, "has_ec2_capacity") is not None
 
 
 def _has(value: object, *names: str, texts: tuple[str, ...] = ()) -> bool:

@@ -32,7 +32,7 @@ from .launch_template import launch_template
 from .references import ClusterReference
 from .shapes import is_cluster, is_cluster_of_aws_eks
 from .stable_names import nodegroup_name
-from .tree import address_of, identity_of
+from .tree import address_of, identity_of, is_in_tree
 
 if TYPE_CHECKING:
     from .cluster import AcceleratedCluster
@@ -95,12 +95,16 @@ class SystemNodegroup(Construct):
         self.nodegroup = _nodegroup(self, host, role_arn, [one.subnet_id for one in nodes_in])
         if host.before_nodes:
             self.nodegroup.node.add_dependency(*host.before_nodes)
-        addons_of(cast(eks.Cluster, host.cluster)).take_nodes(self, self.nodegroup)
+        self._addons = addons_of(cast(eks.Cluster, host.cluster))
+        self._addons.take_nodes(self, self.nodegroup)
         host.others.append(self)
 
     def inherit_tags(self) -> list[str]:
         """Give instances the tags of the group's scopes, when all are known; returns faults."""
         plan = self.plan
+        if not is_in_tree(self, beside=self._addons):
+            self._addons.lose_nodes(self.nodegroup)
+            return []
         return inherit_tags(self.launch_template, self.nodegroup, plan.name, plan.tags, {})
 
 

@@ -350,7 +350,8 @@ def test_a_reference_finds_a_cluster_of_the_app(app, faults_of, make, by_token):
     assert faults_of(group_of, workers, reference(name=name, version="1.35"), "C") == {
         ("VersionsDiffer", "nodegroups.C.kubernetes_version")
     }
-    assert not resources(workers, ROLE)
+    # The cluster of this library is known before all its groups, and gives them its role.
+    assert len(resources(workers, ROLE)) == (0 if make is own_cluster else 1)
 
 
 def test_a_reference_to_the_apps_own_cluster_brings_no_second_installation(app, faults_of):
@@ -534,6 +535,165 @@ def test_a_claim_that_came_before_its_namespace_waits_for_it(app):
     ]
     claims = [one for key, one in template.items() if one["Type"] == KUBECTL and key != space]
     assert [space in one["DependsOn"] for one in claims] == [True, True]
+
+
+@pytest.mark.parametrize("make", [own_cluster, cluster_of_the_cdk])
+def test_a_cluster_that_was_removed_again_binds_nobody(app, make):
+    stack, workers = stack_of(app, "Cluster"), stack_of(app, "Workers")
+    group_of(stack, make(stack, cluster_name="ours"), "A")
+    for child in stack.node.children:
+        stack.node.try_remove_child(child.node.id)
+
+    group_of(workers, reference(name="ours", version="1.35"), "B")
+    app.synth()
+
+    assert [one["ClusterName"] for one in resources(workers, NODEGROUP)] == ["ours"]
+    assert not workers.dependencies
+
+
+def test_a_cluster_that_was_made_anew_is_found_by_its_name(app):
+    stack, workers = stack_of(app, "Cluster"), stack_of(app, "Workers")
+    own_cluster(stack, cluster_name="ours")
+    stack.node.try_remove_child("Cluster")
+    vpc: Any = stack.node.find_child("Vpc")
+    version = eks.KubernetesVersion.V1_35
+    AcceleratedCluster(stack, "Anew", vpc=vpc, version=version, cluster_name="ours")
+
+    group = group_of(workers, reference(name="ours", version="1.35"))
+
+    assert group.plan.kubernetes_version == "1.35"
+
+
+def test_stacks_keep_tags_and_plan_when_the_first_was_removed(app):
+    for name in ("First", "Second", "Third"):
+        group_of(stack_of(app, name), reference(), f"Gpus{name}")
+    cdk.Tags.of(app).add("team", "a")
+    app.node.try_remove_child("First")
+
+    out = Path(app.synth().directory)
+
+    (plan,) = json.loads((out / "Second.eks-devices.json").read_text())["clusters"]
+    assert [one["name"] for one in plan["plan"]["nodegroups"]] == ["GpusSecond", "GpusThird"]
+    assert [one.name for one in out.glob("*.eks-devices.json")] == ["Second.eks-devices.json"]
+    for name in ("Second", "Third"):
+        assert '"team"' in (out / f"{name}.template.json").read_text()
+
+
+@pytest.mark.parametrize("by_token", [True, False])
+def test_a_group_on_a_cluster_of_the_cdk_renames_no_group_of_another_stack(tmp_path, by_token):
+    found = []
+    for with_group in (False, True):
+        app = cdk.App(outdir=str(tmp_path / f"{with_group}"))
+        stack, workers = stack_of(app, "Cluster"), stack_of(app, "Workers")
+        made: Any = cluster_of_the_cdk(stack, cluster_name="ours")
+        if with_group:
+            group_of(stack, made, "A")
+        name = made.cluster_name if by_token else "ours"
+        group_of(workers, reference(name=name, vpc=network(workers)), "B", **P5)
+        found.append(names_of(app, "Workers"))
+
+    assert found[0] == found[1]
+
+
+def test_two_clusters_of_one_name_are_two_where_only_the_deployment_knows_their_place(app):
+    plans: list[Any] = []
+    for version in (eks.KubernetesVersion.V1_34, eks.KubernetesVersion.V1_35):
+        stack = cdk.Stack(app, f"Stack{len(plans)}")
+        cluster = eks.Cluster(
+            stack,
+            "Theirs",
+            version=version,
+            vpc=ec2.Vpc(stack, "Vpc", max_azs=2),
+            cluster_name="ours",
+            default_capacity_type=eks.DefaultCapacityType.NODEGROUP,
+            default_capacity=0,
+        )
+        plans.append(group_of(stack, cluster).plan)
+
+    app.synth()
+
+    assert [one.kubernetes_version for one in plans] == ["1.34", "1.35"]
+
+
+@pytest.mark.parametrize("later", ["reference", "cdk", "own"])
+def test_references_whose_groups_were_removed_bind_nobody(app, later):
+    stack = stack_of(app)
+    given = {"name": "ours", "security_group": "sg-0123456789abcdef1", "version": "1.35"}
+    group_of(stack, reference(**given), "A")
+    stack.node.try_remove_child("A")
+
+    made: Any = reference(name="ours")
+    if later != "reference":
+        made = (own_cluster if later == "own" else cluster_of_the_cdk)(stack, cluster_name="ours")
+    group_of(stack, made, "B")
+
+    assert group_of(stack, reference(name="ours"), "C").plan.kubernetes_version == "1.34"
+    app.synth()
+
+
+OF_STACK = [
+    lambda: cdk.Fn.ref("ClusterName"),
+    lambda: cdk.Token.as_string(cdk.Fn.get_att("Cluster", "Name")),
+    lambda: cdk.Fn.join("-", [cdk.Aws.STACK_NAME, "cluster"]),
+    lambda: cdk.Fn.sub("${AWS::StackName}-cluster"),
+]
+SHARED = [
+    lambda: cdk.Fn.import_value("Theirs"),
+    lambda: cdk.Fn.join("-", [cdk.Aws.REGION, "cluster"]),
+]
+
+
+@pytest.mark.parametrize("name", OF_STACK)
+def test_what_only_a_stack_knows_stands_for_two_clusters_in_two_stacks(app, name):
+    for stack, version in (("First", "1.34"), ("Second", "1.35")):
+        group = group_of(stack_of(app, stack), reference(name=name(), version=version))
+        assert group.plan.kubernetes_version == version
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_what_all_stacks_know_stands_for_one_cluster(app, name, faults_of):
+    group_of(stack_of(app, "First"), reference(name=name()))
+
+    found = faults_of(group_of, stack_of(app, "Second"), reference(name=name(), version="1.35"))
+
+    assert found == {("VersionsDiffer", "nodegroups.Gpus.kubernetes_version")}
+
+
+@pytest.mark.parametrize("is_stage", [True, False])
+def test_a_name_of_a_resource_elsewhere_is_told(app, faults_of, is_stage):
+    theirs: Any = cdk.Stage(app, "Prod") if is_stage else app
+    stack: Any = stack_of(theirs, "Cluster", region="us-east-2" if is_stage else "us-west-2")
+    made = eks.CfnCluster(
+        stack,
+        "Theirs",
+        role_arn="arn:aws:iam::111122223333:role/cluster",
+        resources_vpc_config=eks.CfnCluster.ResourcesVpcConfigProperty(subnet_ids=[]),
+    )
+
+    found = faults_of(group_of, stack_of(app), reference(name=made.ref))
+
+    code = "AnotherStage" if is_stage else "AnotherEnvironment"
+    assert found == {(code, "nodegroups.Gpus.cluster")}
+
+
+def handler_in(scope: cdk.Stack) -> eks.IKubectlProvider:
+    return eks.KubectlProvider.from_kubectl_provider_attributes(
+        scope, "Provider", service_token=HANDLER
+    )
+
+
+def test_a_group_waits_for_no_scope_that_waits_for_the_groups_own_stack(app, faults_of):
+    first, second = stack_of(app, "First"), stack_of(app, "Second")
+    cluster, delivery = reference(kubectl_provider=handler_in(first)), Delivery.kubectl()
+    DeviceDrivers(first, "Drivers", cluster=cluster, delivery=delivery)
+    scoped = DeviceDrivers(second, "Scope", cluster=cluster, delivery=delivery, scope_name="x")
+    group_of(first, cluster, "A", drivers=None)
+    group_of(second, cluster, "B", drivers=scoped)
+
+    found = faults_of(group_of, first, cluster, "C", drivers=scoped)
+
+    assert found == {("DriversInAnotherStack", "nodegroups.C.drivers")}
+    app.synth()
 
 
 @pytest.mark.parametrize("scope", [None, 5, "Workers", "app", "stage"])

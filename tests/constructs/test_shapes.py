@@ -8,9 +8,11 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_iam as iam
 from aws_cdk.assertions import Annotations, Match
 
+from eks_device_constructs import AcceleratedNodegroup
 from eks_devices import Capacity, EksDevicesError
 
 INGRESS, EGRESS = "AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress"
@@ -129,8 +131,25 @@ def test_the_security_group_of_the_cluster_stands_in_an_interface_once(world, by
 
     world.add_trn2(security_group=group)
 
+    # The nodes still need the rules of EFA, which the shared group has.
     for one in interfaces_of(world):
-        assert [list(group) for group in one["Groups"]] == [["Fn::GetAtt"]]
+        assert [list(group) for group in one["Groups"]] == [["Fn::GetAtt"], ["Ref"]]
+
+
+@pytest.mark.parametrize("is_import", [True, False])
+def test_a_cluster_of_another_service_is_none(world, is_import, faults_of):
+    given: Any = ecs.Cluster(world.stack, "Ecs", vpc=world.vpc)
+    if is_import:
+        given = ecs.Cluster.from_cluster_attributes(
+            world.stack, "Imported", cluster_name="theirs", vpc=world.vpc
+        )
+
+    found = faults_of(
+        AcceleratedNodegroup, world.stack, "Gpus", cluster=given, instance_type="g6e.12xlarge"
+    )
+
+    assert ("WrongType", "nodegroups.Gpus.cluster") in found
+    assert "ClusterSecurityGroupNeeded" not in {code for code, _ in found}
 
 
 @pytest.mark.parametrize("cidr", ["2001:db8::/64", "junk", " 10.0.0.0/24"])

@@ -442,3 +442,23 @@ def test_tags_of_its_scopes_count_with_its_own(make_world):
 
     with pytest.raises(RuntimeError, match="TooManyTags"):
         world.app.synth(force=True)
+
+
+@pytest.mark.parametrize("is_near", [True, False])
+def test_coredns_waits_for_no_nodes_that_were_removed_and_comes_with_later_ones(tmp_path, is_near):
+    app, other, cluster = two_stacks(tmp_path)
+    scope = cdk.Stack.of(cluster) if is_near else other
+    SystemNodegroup(scope, "First", cluster=cluster)
+    scope.node.try_remove_child("First")
+    SystemNodegroup(scope, "Second", cluster=cluster)
+
+    assembly = app.synth()
+
+    resources = assembly.get_stack_by_name(scope.stack_name).template["Resources"]
+    (group,) = [name for name, one in resources.items() if one["Type"] == "AWS::EKS::Nodegroup"]
+    waiting = [
+        one["DependsOn"]
+        for one in resources.values()
+        if one["Type"] == "AWS::EKS::Addon" and one["Properties"]["AddonName"] == "coredns"
+    ]
+    assert waiting == [[group]]
