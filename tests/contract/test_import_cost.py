@@ -13,7 +13,8 @@ HEAVY = (
     "jsii",
     "tomllib",
 )
-MAX_SECONDS = 0.1
+# 1.6 when it was last measured: 43 milliseconds against 27.
+MOST_OF_BASELINE = 3
 # What an import adds at its best: other work on the machine only ever makes a run slower.
 RUNS = 7
 
@@ -46,13 +47,16 @@ def test_the_pure_core_opens_no_data_file():
     assert [name for name in opened if name.endswith((".json", ".toml"))] == []
 
 
-def test_the_pure_core_imports_within_a_tenth_of_a_second():
-    # Processor time, which other work on the machine does not move.
-    timed = (
-        "import time; start = time.process_time(); import eks_devices; "
-        "print(time.process_time() - start)"
-    )
+def seconds(module: str) -> float:
+    """Processor time of an import in a fresh interpreter."""
+    timed = f"import time; t = time.process_time(); import {module}; print(time.process_time() - t)"
+    return float(run(timed))
 
-    best = min(float(run(timed)) for _ in range(RUNS))
 
-    assert best < MAX_SECONDS
+def test_the_pure_core_imports_about_as_fast_as_asyncio():
+    # In turns, so that a machine that is slow for a while is slow for both.
+    pairs = [(seconds("eks_devices"), seconds("asyncio")) for _ in range(RUNS)]
+
+    ours, baseline = (min(times) for times in zip(*pairs, strict=True))
+
+    assert ours < MOST_OF_BASELINE * baseline
