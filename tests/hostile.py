@@ -83,3 +83,11 @@ def endless() -> dict[str, Any]:
     mapping: dict[str, Any] = {}
     mapping["a"] = mapping["b"] = mapping
     return mapping
+
+
+def doubled(levels: int) -> dict[str, Any]:
+    """A small mapping that reads as one of 2**levels values."""
+    mapping: dict[str, Any] = {"a": 1}
+    for _ in range(levels):
+        mapping = {"a": mapping, "b": mapping}
+    return mapping

@@ -1,9 +1,9 @@
 """The kubelet's own configuration, and huge pages: what a group may set, and what it may not."""
 
-from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
 import pytest
+from tests.hostile import Hostile, HostileMapping, doubled, endless
 
 from eks_devices import (
     EksDevicesError,
@@ -20,47 +20,8 @@ TOKEN = "${Token[TOKEN.12]}"
 NUMBER_TOKEN = -1.8881545897087626e289
 
 
-class Hostile:
-    """Raises whenever somebody looks at it."""
-
-    def _refuse(self, *_: object) -> NoReturn:
-        raise ZeroDivisionError
-
-    __repr__ = __str__ = __eq__ = __bool__ = __len__ = __iter__ = __index__ = _refuse
-    __lt__ = __gt__ = __le__ = __ge__ = _refuse
-    __hash__ = object.__hash__
-
-
-class HostileMapping(Mapping[Any, Any]):
-    """A mapping that cannot be read."""
-
-    def __getitem__(self, key: object) -> NoReturn:
-        raise ZeroDivisionError
-
-    def __iter__(self) -> Iterator[Any]:
-        raise ZeroDivisionError
-
-    def __len__(self) -> int:
-        return 1
-
-
-def endless() -> dict[str, Any]:
-    """A mapping that holds itself, twice."""
-    mapping: dict[str, Any] = {}
-    mapping["a"] = mapping["b"] = mapping
-    return mapping
-
-
 def deep(levels: int) -> Any:
     return {"a": deep(levels - 1)} if levels else 1
-
-
-def doubled(levels: int) -> dict[str, Any]:
-    """A small mapping that reads as one of 2**levels values."""
-    mapping: dict[str, Any] = {"a": 1}
-    for _ in range(levels):
-        mapping = {"a": mapping, "b": mapping}
-    return mapping
 
 
 def spec_of(**options: Any) -> NodegroupSpec:

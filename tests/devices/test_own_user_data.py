@@ -4,12 +4,12 @@ import dataclasses
 import json
 import pickle
 import tomllib
-from collections.abc import Mapping
 from typing import Any, NoReturn
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.hostile import HostileMapping, doubled, endless
 
 from eks_devices import (
     Capacity,
@@ -74,34 +74,6 @@ class HostileText(str):
 
     __ne__ = __lt__ = __gt__ = __le__ = __ge__ = __eq__
     __hash__ = str.__hash__
-
-
-class HostileMapping(Mapping[Any, Any]):
-    """A mapping that cannot be read."""
-
-    def __getitem__(self, key: object) -> NoReturn:
-        raise ZeroDivisionError
-
-    def __iter__(self) -> NoReturn:
-        raise ZeroDivisionError
-
-    def __len__(self) -> int:
-        return 1
-
-
-def endless() -> dict[str, Any]:
-    """A mapping that holds itself, twice."""
-    mapping: dict[str, Any] = {}
-    mapping["a"] = mapping["b"] = mapping
-    return mapping
-
-
-def doubled(levels: int) -> dict[str, Any]:
-    """A small mapping that reads as one of 2**levels values."""
-    mapping: dict[str, Any] = {"a": 1}
-    for _ in range(levels):
-        mapping = {"a": mapping, "b": mapping}
-    return mapping
 
 
 def spec_of(data: Any = None, **options: Any) -> NodegroupSpec:
