@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Unpack
 
 from aws_cdk import aws_ec2 as ec2
@@ -11,15 +10,13 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from eks_devices import (
-    ComputeDomain,
-    DeviceRequest,
-    MatchAttribute,
     NodegroupOptions,
     NodegroupPlan,
-    ResourceClaimTemplate,
 )
+from eks_devices.claims.on_nodegroup import Claim
 
 from .annotations import warn
+from .claim_owner import ClaimOwner
 from .drivers import DeviceDrivers, ExternalDrivers
 from .hosts import AnyCluster
 from .membership import Membership
@@ -32,7 +29,7 @@ if TYPE_CHECKING:
     from .cluster import AcceleratedCluster
 
 
-class AcceleratedNodegroup(Construct):
+class AcceleratedNodegroup(ClaimOwner, Construct):
     """A managed node group whose nodes come up with the devices of its plan.
 
     Attributes:
@@ -110,50 +107,5 @@ class AcceleratedNodegroup(Construct):
         warn(self, judged.findings)
         judged.host.fleet.register(self._membership)
 
-    def add_resource_claim_template(
-        self,
-        name: str,
-        *,
-        namespace: str,
-        requests: Sequence[DeviceRequest],
-        match: MatchAttribute | None = None,
-        create_namespace: bool = False,
-    ) -> ResourceClaimTemplate:
-        """Add a template from which Pods on the group's nodes get claims of their own.
-
-        Kubernetes refuses every change of a template: a changed one needs another name, or its
-        deployment fails and is rolled back.
-
-        Args:
-            name: Name of the template, which Pods name.
-            namespace: The namespace of the template and its Pods.
-            requests: What is asked for; an open EFA count is filled from the group.
-            match: The attribute that all devices must share; none unless named.
-            create_namespace: Makes the namespace; it is never deleted again.
-
-        Raises:
-            EksDevicesError: Every fault of the claim on the group's devices.
-        """
-        claim = ResourceClaimTemplate(
-            name=name, namespace=namespace, requests=requests, match=match
-        )
+    def _send(self, claim: Claim, *, create_namespace: bool) -> None:
         self._claims.send(claim, self.plan, create_namespace=create_namespace)
-        return claim
-
-    def add_compute_domain(
-        self, name: str, *, namespace: str, nodes: int = 0, create_namespace: bool = False
-    ) -> ComputeDomain:
-        """Add a ComputeDomain for one job on the group's nodes.
-
-        Args:
-            name: Name of the domain.
-            namespace: The namespace of the domain and its Pods.
-            nodes: How many nodes the domain waits for; none unless named.
-            create_namespace: Makes the namespace; it is never deleted again.
-
-        Raises:
-            EksDevicesError: Every fault of the domain on the group's devices.
-        """
-        domain = ComputeDomain(name=name, namespace=namespace, nodes=nodes)
-        self._claims.send(domain, self.plan, create_namespace=create_namespace)
-        return domain

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from aws_cdk import aws_ec2 as ec2
@@ -11,12 +11,8 @@ from constructs import Construct
 
 from eks_devices import (
     Capacity,
-    ComputeDomain,
-    DeviceRequest,
     EksDevicesError,
-    MatchAttribute,
     NodegroupOptions,
-    ResourceClaimTemplate,
 )
 from eks_devices.capacity import capacity_faults
 from eks_devices.claims.on_nodegroup import Claim
@@ -25,6 +21,7 @@ from eks_devices.labels import pool_faults
 from eks_devices.nodegroup_rules import nodegroup_name_faults
 from eks_devices.typecheck import path_step, unknown_option, wrong_type
 
+from .claim_owner import ClaimOwner
 from .claims import ClaimSender
 from .drivers import DeviceDrivers, ExternalDrivers
 from .hosts import AnyCluster
@@ -54,7 +51,7 @@ class PoolOptions(NodegroupOptions, total=False):
     node_role: iam.IRole | None
 
 
-class AcceleratedNodegroupPool(Construct):
+class AcceleratedNodegroupPool(ClaimOwner, Construct):
     """One node group for each of several reservations, with the same options and claims.
 
     When a Capacity Block is renewed, add the new one; when the old one has ended, remove its
@@ -131,38 +128,6 @@ class AcceleratedNodegroupPool(Construct):
         )
         self._groups[name] = group
         return group
-
-    def add_resource_claim_template(
-        self,
-        name: str,
-        *,
-        namespace: str,
-        requests: Sequence[DeviceRequest],
-        match: MatchAttribute | None = None,
-        create_namespace: bool = False,
-    ) -> ResourceClaimTemplate:
-        """Add a template for Pods on the nodes of every group; see `AcceleratedNodegroup`.
-
-        Raises:
-            EksDevicesError: Every fault of the claim, or `EmptyPool` before the first group.
-        """
-        claim = ResourceClaimTemplate(
-            name=name, namespace=namespace, requests=requests, match=match
-        )
-        self._send(claim, create_namespace=create_namespace)
-        return claim
-
-    def add_compute_domain(
-        self, name: str, *, namespace: str, nodes: int = 0, create_namespace: bool = False
-    ) -> ComputeDomain:
-        """Add a ComputeDomain for one job on the nodes of one group; see `AcceleratedNodegroup`.
-
-        Raises:
-            EksDevicesError: Every fault of the domain, or `EmptyPool` before the first group.
-        """
-        domain = ComputeDomain(name=name, namespace=namespace, nodes=nodes)
-        self._send(domain, create_namespace=create_namespace)
-        return domain
 
     def _send(self, claim: Claim, *, create_namespace: bool) -> None:
         groups = self.nodegroups

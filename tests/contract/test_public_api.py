@@ -123,7 +123,8 @@ MEMBERS = {
 @pytest.mark.parametrize(("name", "members"), MEMBERS.items(), ids=MEMBERS)
 def test_a_construct_shows_users_what_was_decided(name: str, members: set[str]):
     kind = getattr(importlib.import_module("eks_device_constructs"), name)
-    own = {**vars(kind), **inspect.get_annotations(kind)}
+    ours = [one for one in kind.__mro__ if one.__module__.startswith("eks_device_constructs")]
+    own = {name for one in ours for name in (*vars(one), *inspect.get_annotations(one))}
 
     assert {one for one in own if not one.startswith("_")} == members
 

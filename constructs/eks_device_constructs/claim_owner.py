@@ -1,0 +1,65 @@
+"""What a node group and a pool of them offer for claims."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eks_devices import ComputeDomain, DeviceRequest, MatchAttribute, ResourceClaimTemplate
+from eks_devices.claims.on_nodegroup import Claim
+
+
+class ClaimOwner:
+    """A construct whose nodes serve claims."""
+
+    def add_resource_claim_template(
+        self,
+        name: str,
+        *,
+        namespace: str,
+        requests: Sequence[DeviceRequest],
+        match: MatchAttribute | None = None,
+        create_namespace: bool = False,
+    ) -> ResourceClaimTemplate:
+        """Add a template from which Pods on these nodes get claims of their own.
+
+        Kubernetes refuses every change of a template: a changed one needs another name, or its
+        deployment fails and is rolled back.
+
+        Args:
+            name: Name of the template, which Pods name.
+            namespace: The namespace of the template and its Pods.
+            requests: What is asked for; an open EFA count is filled from the node group.
+            match: The attribute that all devices must share; none unless named.
+            create_namespace: Makes the namespace; it is never deleted again.
+
+        Raises:
+            EksDevicesError: Every fault of the claim on the devices of the node group, or
+                `EmptyPool` for a pool before its first group.
+        """
+        claim = ResourceClaimTemplate(
+            name=name, namespace=namespace, requests=requests, match=match
+        )
+        self._send(claim, create_namespace=create_namespace)
+        return claim
+
+    def add_compute_domain(
+        self, name: str, *, namespace: str, nodes: int = 0, create_namespace: bool = False
+    ) -> ComputeDomain:
+        """Add a ComputeDomain for one job on these nodes; of a pool, on those of one group.
+
+        Args:
+            name: Name of the domain.
+            namespace: The namespace of the domain and its Pods.
+            nodes: How many nodes the domain waits for; none unless named.
+            create_namespace: Makes the namespace; it is never deleted again.
+
+        Raises:
+            EksDevicesError: Every fault of the domain on the devices of the node group, or
+                `EmptyPool` for a pool before its first group.
+        """
+        domain = ComputeDomain(name=name, namespace=namespace, nodes=nodes)
+        self._send(domain, create_namespace=create_namespace)
+        return domain
+
+    def _send(self, claim: Claim, *, create_namespace: bool) -> None:
+        raise NotImplementedError
