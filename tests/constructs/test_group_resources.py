@@ -499,5 +499,8 @@ def test_a_hundred_groups_of_the_widest_type_fit_into_a_template(tmp_path, kubec
 
     artifact = assembly.get_stack_by_name("Training")
     assert Path(artifact.template_full_path).stat().st_size < 1_000_000
+    assert any(
+        "Template size is approaching limit" in str(one.entry.data) for one in artifact.messages
+    )
     groups = [one for one in artifact.template["Resources"].values() if one["Type"] == GROUP]
     assert len({one["Properties"]["NodegroupName"] for one in groups}) == 101
