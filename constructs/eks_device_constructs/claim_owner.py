@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 
 from eks_devices import ComputeDomain, DeviceRequest, MatchAttribute, ResourceClaimTemplate
@@ -61,5 +62,6 @@ class ClaimOwner:
         self._send(domain, create_namespace=create_namespace)
         return domain
 
+    @abstractmethod
     def _send(self, claim: Claim, *, create_namespace: bool) -> None:
-        raise NotImplementedError
+        """Send a claim that was judged in its parts to where these nodes are."""
