@@ -13,7 +13,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from eks_device_charts.manifests import ImageSource
-from eks_devices import ClusterPlan, NodegroupOptions
+from eks_devices import ClusterPlan, NodegroupOptions, NvidiaInstallation
 from eks_devices.cluster_planner import Keep, frozen_keep
 from eks_devices.findings import raise_faults
 from eks_devices.system_nodes import SystemNodegroupOptions
@@ -61,18 +61,20 @@ class AcceleratedCluster(Construct):
         delivery: Delivery | None = None,
         images: ImageSource | None = None,
         keep: Keep | None = None,
+        nvidia: NvidiaInstallation | None = None,
         **options: Unpack[ClusterOptions],
     ) -> None:
-        """Make the cluster, without nodes of its own.
+        """Make the cluster, without nodes of its own; of the managers see `DeviceDrivers`.
 
         Args:
             scope: Where the construct stands.
             id: The construct's id.
             vpc: The network: its private subnets, or the isolated ones where it has none.
             version: Kubernetes 1.34 or later.
-            delivery: How the device managers reach the cluster; without it groups warn.
-            images: Where nodes pull the managers' images from; see `DeviceDrivers`.
-            keep: Managers to hold without a group here; see `DeviceDrivers`.
+            delivery: How the managers reach the cluster; without it groups warn.
+            images: Where nodes pull the managers' images from.
+            keep: Managers to hold without a group here.
+            nvidia: What NVIDIA's managers have once in the cluster.
             options: The options of `ClusterOptions`.
 
         Raises:
@@ -82,7 +84,7 @@ class AcceleratedCluster(Construct):
         """
         raise_faults(scope_faults(scope, "cluster"))
         keep = frozen_keep(keep)
-        faults = [*argument_faults(vpc, version, delivery, images, keep)]
+        faults = [*argument_faults(vpc, version, delivery, images, keep, nvidia=nvidia)]
         faults += cluster_option_faults(scope, vpc, options)
         faults += name_faults(scope, options.get("cluster_name"))
         faults += id_faults(scope, id, "cluster")
@@ -91,9 +93,24 @@ class AcceleratedCluster(Construct):
         self._draw(vpc, version, delivery, options)
         annotate(self, self.plan.findings)
         if delivery is not None:
-            DeviceDrivers(
-                self, "Drivers", cluster=self, delivery=delivery, images=images, keep=keep
-            )
+            self._install(delivery, images, keep, nvidia)
+
+    def _install(
+        self,
+        delivery: Delivery,
+        images: ImageSource | None,
+        keep: Keep | None,
+        nvidia: NvidiaInstallation | None,
+    ) -> None:
+        DeviceDrivers(
+            self,
+            "Drivers",
+            cluster=self,
+            delivery=delivery,
+            images=images,
+            keep=keep,
+            nvidia=nvidia,
+        )
 
     def _draw(
         self,

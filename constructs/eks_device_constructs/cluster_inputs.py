@@ -13,6 +13,7 @@ from eks_devices import Finding
 from eks_devices.cluster_planner import Keep, keep_faults, kept_drivers
 from eks_devices.findings import fault
 from eks_devices.kubernetes import minors
+from eks_devices.nvidia_installation import installation_type_faults
 
 from .delivery import Delivery
 from .driver_inputs import option_faults
@@ -22,22 +23,23 @@ from .inputs import version_faults, vpc_faults
 
 
 def argument_faults(
-    vpc: object, version: object, delivery: object, images: object, keep: object
+    vpc: object, version: object, delivery: object, images: object, keep: object, *, nvidia: object
 ) -> Iterator[Finding]:
     """Every fault of a cluster's arguments; those of a shared directory come later."""
     wrong_version = list(version_faults(version))
     yield from [*wrong_version, *vpc_faults(vpc)]
     if delivery is not None:
         yield from option_faults(delivery, images)
-    elif images is not None or keep is not None:
+    elif images is not None or keep is not None or nvidia is not None:
         yield fault(
             "DeliveryNeeded",
             "delivery",
-            "images and keep say what to install, and nothing installs it",
+            "images, keep and nvidia say what to install, and nothing installs it",
             got=None,
             allowed="a Delivery",
             fix="pass delivery=Delivery.kubectl(...) or .gitops(...)",
         )
+    yield from installation_type_faults(nvidia)
     if isinstance(version, eks.KubernetesVersion) and not wrong_version:
         yield from keep_faults(keep, minors()[version.version])
 

@@ -10,6 +10,7 @@ from eks_devices.checks import scope_faults
 from eks_devices.cluster_planner import keep_faults
 from eks_devices.findings import fault
 from eks_devices.kubernetes import minors
+from eks_devices.nvidia_installation import installation_type_faults
 from eks_devices.typecheck import wrong_type
 
 from .delivery import Delivery
@@ -27,10 +28,17 @@ def option_faults(delivery: object, images: object) -> Iterator[Finding]:
 
 
 def installation_faults(
-    host: NodegroupHost, delivery: object, images: object, keep: object, scope_name: object
+    host: NodegroupHost,
+    delivery: object,
+    images: object,
+    keep: object,
+    scope_name: object,
+    *,
+    nvidia: object,
 ) -> Iterator[Finding]:
     """Every fault of an installation in a cluster."""
     yield from option_faults(delivery, images)
+    yield from installation_type_faults(nvidia)
     yield from keep_faults(keep, minors()[host.kubernetes_version])
     if isinstance(delivery, Delivery):
         yield from delivery.faults(host)
@@ -38,6 +46,7 @@ def installation_faults(
         yield from _default_faults(host)
     else:
         yield from _scope_faults(host, keep, scope_name)
+        yield from _other_nvidia_faults(host, nvidia)
 
 
 def _default_faults(host: NodegroupHost) -> Iterator[Finding]:
@@ -62,6 +71,20 @@ def _default_faults(host: NodegroupHost) -> Iterator[Finding]:
             got=", ".join(waiting),
             allowed="an installation that comes before its groups",
             fix="make DeviceDrivers first, or pass delivery= to the cluster",
+        )
+
+
+def _other_nvidia_faults(host: NodegroupHost, nvidia: object) -> Iterator[Finding]:
+    """The fault of a scope that tells the nodes otherwise than the controller is told."""
+    default = host.fleet.drivers
+    if nvidia is not None and default is not None and nvidia != host.fleet.nvidia:
+        yield fault(
+            "NvidiaInstallationDiffers",
+            "nvidia",
+            f"a cluster has these options once, and {default.node.path} has others",
+            got=nvidia,
+            allowed="None, or the options of the default installation",
+            fix="leave nvidia out",
         )
 
 

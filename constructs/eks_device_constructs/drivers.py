@@ -16,7 +16,15 @@ from eks_device_charts.manifests.bundles import (
     driver_faults,
     installation_marker,
 )
-from eks_devices import DeviceType, DriverPlan, EksDevicesError, Finding, NodegroupPlan
+from eks_device_charts.manifests.installation import Installation
+from eks_devices import (
+    DeviceType,
+    DriverPlan,
+    EksDevicesError,
+    Finding,
+    NodegroupPlan,
+    NvidiaInstallation,
+)
 from eks_devices.cluster_planner import Keep, drivers_of, frozen_keep, kept_drivers
 from eks_devices.findings import fault, raise_faults
 from eks_devices.typecheck import member, members, wrong_type
@@ -85,45 +93,50 @@ class DeviceDrivers(Construct):
         keep: Keep | None = None,
         scope_name: str | None = None,
         kubernetes_version: str | None = None,
+        nvidia: NvidiaInstallation | None = None,
     ) -> None:
         """Prepare the installation; managers come with the groups that are added later.
 
         Args:
             scope: Where the construct stands.
-            id: The construct's id.
+            id: Its id.
             cluster: The cluster to install in.
             delivery: How objects reach the cluster.
             images: Where nodes pull images from; the stack's Region unless named.
             keep: Managers to hold although no group here needs them; for a default one.
             scope_name: Makes a scoped installation of this name; the default one unless named.
             kubernetes_version: The minor of a cluster that was imported, "1.34".
+            nvidia: What NVIDIA's managers have once in the cluster; their defaults unless named.
+                A scope beside the cluster's default installation has those of that one.
 
         Raises:
             EksDevicesError: Every fault of the values, and of what the cluster has already.
         """
         host = _host(cluster, scope, kubernetes_version)
         images, keep = regional(images, scope), frozen_keep(keep)
-        faults = list(installation_faults(host, delivery, images, keep, scope_name))
-        faults += place_faults(scope, id, host.place)
-        kept = kept_drivers(keep or {}) if not faults else ()
-        raise_faults(faults or [one for driver in kept for one in driver_faults(driver, images)])
+        given = (delivery, images, keep, scope_name)
+        faults = list(installation_faults(host, *given, nvidia=nvidia))
+        raise_faults([*faults, *place_faults(scope, id, host.place)])
+        nvidia = nvidia or host.fleet.nvidia
+        kept = kept_drivers(keep or {}, nvidia)
+        raise_faults(one for driver in kept for one in driver_faults(driver, images))
         super().__init__(scope, id)
+        version = host.kubernetes_version
+        self._installation = Installation(kubernetes_version=version, images=images, nvidia=nvidia)
+        self.delivery, self.scope_name = delivery, scope_name
+        self._join(host, keep or {}, kept)
+
+    def _join(self, host: NodegroupHost, keep: Keep, kept: Sequence[DriverPlan]) -> None:
         host.join()
         self._host = host
-        self._images = images
         self.scope_address = top_stack(self).stack_name if host.is_foreign else ""
-        self.delivery = delivery
-        self.scope_name = scope_name
-        self._carrier = delivery.carrier(self, host)
+        self._carrier = self.delivery.carrier(self, host)
         self._marker: list[IConstruct] = []
         self._waited: list[IConstruct] = []
-        self._join(keep or {}, kept)
-
-    def _join(self, keep: Keep, kept: Sequence[DriverPlan]) -> None:
         if self.scope_name is not None:
             self._host.fleet.scoped[self.scope_name] = self
             return
-        self._host.fleet.set_default(self, keep)
+        self._host.fleet.set_default(self, keep, self._installation.nvidia)
         marker = installation_marker(self.node.path)
         self._marker = self._carrier.send(marker.name, marker.objects, overwrite=False)
         for driver in kept:
@@ -135,8 +148,12 @@ class DeviceDrivers(Construct):
             fix = "pass a DeviceDrivers of the group's own cluster"
             path = f"nodegroups.{plan.name}.drivers"
             return [wrong_type(path, self.node.path, "an installation of the same cluster", fix)]
-        faults = [one for driver in drivers_of(plan) for one in driver_faults(driver, self._images)]
+        images = self._installation.images
+        faults = [one for driver in self._drivers_of(plan) for one in driver_faults(driver, images)]
         return [*faults, *self._default_faults(plan)]
+
+    def _drivers_of(self, plan: NodegroupPlan) -> tuple[DriverPlan, ...]:
+        return drivers_of(plan, self._installation.nvidia)
 
     def _default_faults(self, plan: NodegroupPlan) -> Iterator[Finding]:
         host = self._host
@@ -171,8 +188,8 @@ class DeviceDrivers(Construct):
     def _waits_for(self, plan: NodegroupPlan) -> Iterator[IConstruct]:
         """What the default installation sent, and what this one sends waits for."""
         yield from self._waited
-        for driver in drivers_of(plan):
-            for bundle in bundles(driver, self._host.kubernetes_version, self._images):
+        for driver in self._drivers_of(plan):
+            for bundle in bundles(driver, self._installation):
                 yield from self._needed(bundle)
 
     def _needed(self, bundle: Bundle) -> list[IConstruct]:
@@ -182,12 +199,12 @@ class DeviceDrivers(Construct):
 
     def serve(self, plan: NodegroupPlan) -> list[IConstruct]:
         """Install what a group needs, where it is not there yet; returns what it waits for."""
-        return [needed for driver in drivers_of(plan) for needed in self._install(driver)]
+        return [needed for driver in self._drivers_of(plan) for needed in self._install(driver)]
 
     def _install(self, driver: DriverPlan) -> list[IConstruct]:
         """The manager's own bundle comes last, and waits for the others."""
         sent: list[IConstruct] = []
-        for bundle in bundles(driver, self._host.kubernetes_version, self._images):
+        for bundle in bundles(driver, self._installation):
             sent = self._send(bundle)
         return sent
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from constructs import IConstruct
 
-from eks_devices import ClusterPlan, Finding, NodegroupPlan
+from eks_devices import ClusterPlan, Finding, NodegroupPlan, NvidiaInstallation
 from eks_devices.cluster_planner import Keep, drivers_of, join_faults, join_plans, unserved
 from eks_devices.kubernetes import minors
 
@@ -24,6 +24,7 @@ class Fleet:
 
     Attributes:
         scoped: The scoped installations by their names.
+        nvidia: What NVIDIA's managers of the default installation have once.
     """
 
     def __init__(self, home: IConstruct, kubernetes_version: str, *, is_foreign: bool) -> None:
@@ -41,6 +42,7 @@ class Fleet:
         self._groups: list[Membership] = []
         self._drivers: DeviceDrivers | None = None
         self._keep: Keep = {}
+        self.nvidia = NvidiaInstallation()
 
     @property
     def groups(self) -> list[Membership]:
@@ -56,10 +58,11 @@ class Fleet:
         """The default installation, which serves groups that name none."""
         return self._drivers if self._is_there(self._drivers) else None
 
-    def set_default(self, drivers: DeviceDrivers, keep: Keep) -> None:
+    def set_default(self, drivers: DeviceDrivers, keep: Keep, nvidia: NvidiaInstallation) -> None:
         """Take the default installation, and what it holds without a group."""
         self._drivers = drivers
         self._keep = keep
+        self.nvidia = nvidia
 
     @property
     def has_default_elsewhere(self) -> bool:
@@ -74,6 +77,7 @@ class Fleet:
             minors()[self._version],
             tuple(one.plan for one in groups),
             keep=self._keep,
+            nvidia=self.nvidia,
             default_elsewhere=self._default_elsewhere,
         )
         waiting = [one for plan in self._waiting(groups) for one in unserved(plan)]

@@ -17,10 +17,12 @@ from .claims import (
 )
 from .cluster_planner import plan_cluster
 from .findings import EksDevicesError, Finding, Severity
+from .gpu_options import DeviceIdStrategy, DeviceListStrategy, GpuDriver, GpuPlugin
 from .instance_types import AcceleratedInstanceType, Accelerator, CpuArchitecture, NetworkCard
 from .maintenance import NodeRepair, RepairAction, RepairOverride, UpdateConfig, UpdateStrategy
 from .network import NetworkInterface
 from .nodegroup_planner import plan_nodegroup
+from .nvidia_installation import NvidiaInstallation
 from .plans import ClusterPlan, DevicePlan, DriverPlan, NodegroupPlan, ScheduledSize
 from .releases import DriverRelease, eks_registry
 from .sharing import GpuSharing
@@ -40,6 +42,8 @@ __all__ = [
     "Compute",
     "ComputeDomain",
     "CpuArchitecture",
+    "DeviceIdStrategy",
+    "DeviceListStrategy",
     "DevicePlan",
     "DeviceRequest",
     "DeviceType",
@@ -48,6 +52,8 @@ __all__ = [
     "EksDevicesError",
     "Feature",
     "Finding",
+    "GpuDriver",
+    "GpuPlugin",
     "GpuSharing",
     "MatchAttribute",
     "Mechanism",
@@ -57,6 +63,7 @@ __all__ = [
     "NodegroupOptions",
     "NodegroupPlan",
     "NodegroupSpec",
+    "NvidiaInstallation",
     "OperatingSystem",
     "RepairAction",
     "RepairOverride",

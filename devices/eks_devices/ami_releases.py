@@ -164,6 +164,7 @@ def _bottlerocket_faults(
     path = f"{spec.path}.release_version"
     for row in _bottlerocket_floors():
         named = mechanisms.get(DeviceType(row["device"])) == row["mechanism"]
+        named = named and (not row.get("host_service") or spec.uses_host_service)
         used = named or (row["device"] in mechanisms and _is_foreign(spec, row))
         if used:
             yield from _floor_faults(match, row, path, row["message"])

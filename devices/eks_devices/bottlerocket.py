@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ._data import read_toml
@@ -10,12 +11,20 @@ from ._nested import merged, nested
 from .names import (
     BOTTLEROCKET_DEVICE_OWNERSHIP,
     BOTTLEROCKET_MAX_PODS,
+    BOTTLEROCKET_NVIDIA_DRIVER,
     BOTTLEROCKET_NVIDIA_PLUGIN,
-    BOTTLEROCKET_NVIDIA_REPLICAS,
+    BOTTLEROCKET_NVIDIA_SETTINGS,
     BOTTLEROCKET_NVIDIA_SHARING,
     HOST_OWNER,
 )
-from .vocabulary import DeviceType, OperatingSystem
+from .vocabulary import DeviceType, Mechanism, OperatingSystem
+
+_SAME_NAME = ("device-id-strategy", "device-list-strategy", "pass-device-specs")
+_SHARING = {
+    "replicas": "replicas",
+    "rename": "rename-by-default",
+    "single-replica-requests": "fail-requests-greater-than-one",
+}
 
 if TYPE_CHECKING:
     from .plans import DevicePlan, NodegroupPlan
@@ -89,10 +98,22 @@ def _device_settings(device: DevicePlan) -> dict[str, str | int | bool]:
     if device.owner != HOST_OWNER:
         # The built-in plugin would hand out the same GPUs as the group's manager.
         return {BOTTLEROCKET_NVIDIA_PLUGIN: False}
+    if device.mechanism is Mechanism.DRA:
+        # The driver starts only while the plugin, which is on by default, is off.
+        return {BOTTLEROCKET_NVIDIA_PLUGIN: False, BOTTLEROCKET_NVIDIA_DRIVER: True}
     # The plugin is on by default, and releases before 1.63.0 refuse the setting that says so.
-    if not device.settings:
-        return {}
-    return {
-        BOTTLEROCKET_NVIDIA_SHARING: device.settings["sharing"],
-        BOTTLEROCKET_NVIDIA_REPLICAS: device.settings["replicas"],
-    }
+    return dict(_plugin_settings(device))
+
+
+def _plugin_settings(device: DevicePlan) -> Iterator[tuple[str, str | int | bool]]:
+    """Settings of the built-in device plugin; its keys follow ours, except those of sharing."""
+    told = device.settings
+    for name in _SAME_NAME:
+        if name in told:
+            yield f"{BOTTLEROCKET_NVIDIA_SETTINGS}.{name}", told[name]
+    if "sharing" in told:
+        way = f"{BOTTLEROCKET_NVIDIA_SETTINGS}.{told['sharing']}"
+        yield BOTTLEROCKET_NVIDIA_SHARING, told["sharing"]
+        for ours, theirs in _SHARING.items():
+            if ours in told:
+                yield f"{way}.{theirs}", told[ours]

@@ -11,6 +11,7 @@ from .ami_releases import release_faults
 from .amis import image_faults
 from .capacity import Capacity, CapacityKind, capacity_faults
 from .findings import Finding, fault
+from .gpu_options import gpu_option_faults
 from .labels import label_faults, pool_faults, taint_faults
 from .maintenance_checks import maintenance_faults
 from .mixed_types import type_list_faults
@@ -67,6 +68,7 @@ def type_faults(spec: NodegroupSpec) -> Iterator[Finding]:
         yield from whole_number(spec.efa, f"{path}.efa", lowest=0, optional=True)
     if spec.gpu_sharing is not None:
         yield from sharing_faults(spec.gpu_sharing, f"{path}.gpu_sharing")
+    yield from gpu_option_faults(spec.gpu_driver, spec.gpu_plugin, path)
     yield from disk_faults(spec.disk_gib, f"{path}.disk_gib")
     yield from label_faults(spec)
     yield from taint_faults(spec)

@@ -12,6 +12,7 @@ from .findings import EksDevicesError, Finding, fault, warning
 from .kubernetes import KubernetesMinor, dra_faults, find_minor, support_findings
 from .names import DEFAULT_OWNER, EXTERNAL_OWNER, HOST_OWNER
 from .nodegroup_planner import judge_nodegroup, nodegroup_faults
+from .nvidia_installation import NvidiaInstallation, installation_type_faults
 from .plans import ClusterPlan, DevicePlan, DriverPlan, NodegroupPlan
 from .spec import NodegroupSpec
 from .typecheck import listed, member, path_step, wrong_type
@@ -24,7 +25,11 @@ _NO_LISTS = (str, bytes, Mapping)
 
 
 def plan_cluster(
-    *, kubernetes_version: str, nodegroups: Iterable[NodegroupSpec], keep: Keep | None = None
+    *,
+    kubernetes_version: str,
+    nodegroups: Iterable[NodegroupSpec],
+    keep: Keep | None = None,
+    nvidia: NvidiaInstallation | None = None,
 ) -> ClusterPlan:
     """Plan the accelerated node groups of a cluster and the managers to install for them.
 
@@ -33,6 +38,7 @@ def plan_cluster(
         nodegroups: The groups; each is planned as if it were alone.
         keep: Managers to install although no group here needs them: groups of other apps, or
             what a migration still needs. Nothing is kept unless named.
+        nvidia: What the installation of NVIDIA's managers has once; its defaults unless named.
 
     Raises:
         EksDevicesError: Every fault of every group, of the version and of `keep` at once.
@@ -43,13 +49,14 @@ def plan_cluster(
     kept = frozen_keep(keep)
     minor = find_minor(kubernetes_version, "kubernetes_version")
     faults += [*_name_faults(spec.name for spec in specs), *_keep_faults(kept, minor)]
+    faults += installation_type_faults(nvidia)
     if isinstance(minor, Finding):
         groups = [one for spec in specs for one in nodegroup_faults(spec)]
         raise EksDevicesError([minor, *faults, *groups])
     results = [judge_nodegroup(spec, minor) for spec in specs]
     faults += [one for result in results if isinstance(result, tuple) for one in result]
     plans = tuple(result for result in results if isinstance(result, NodegroupPlan))
-    return join_plans(minor, plans, keep=kept, faults=faults)
+    return join_plans(minor, plans, keep=kept, nvidia=nvidia, faults=faults)
 
 
 def join_plans(
@@ -57,6 +64,7 @@ def join_plans(
     plans: tuple[NodegroupPlan, ...],
     *,
     keep: Keep | None = None,
+    nvidia: NvidiaInstallation | None = None,
     faults: Iterable[Finding] = (),
     default_elsewhere: bool = False,
 ) -> ClusterPlan:
@@ -73,7 +81,8 @@ def join_plans(
     return ClusterPlan(
         kubernetes_version=minor.version,
         nodegroups=plans,
-        drivers=_drivers(plans, keep or {}),
+        drivers=_drivers(plans, keep or {}, nvidia),
+        nvidia=nvidia or NvidiaInstallation(),
         findings=tuple(findings),
     )
 
@@ -192,19 +201,27 @@ def is_default(owner: str) -> bool:
     return owner == DEFAULT_OWNER or owner.startswith(f"{DEFAULT_OWNER}-")
 
 
+def is_installed(device: DevicePlan) -> bool:
+    """Whether something is installed for a device: of a driver of the host, its classes."""
+    host = device.owner == HOST_OWNER and device.mechanism is Mechanism.DRA
+    return host or device.owner not in _NOT_INSTALLED
+
+
 def is_scoped(owner: str) -> bool:
     """Whether an owner is a scoped installation."""
     return not is_default(owner) and owner not in _NOT_INSTALLED
 
 
-def drivers_of(plan: NodegroupPlan) -> tuple[DriverPlan, ...]:
+def drivers_of(
+    plan: NodegroupPlan, nvidia: NvidiaInstallation | None = None
+) -> tuple[DriverPlan, ...]:
     """The managers to install for one node group."""
-    return _drivers((plan,), {})
+    return _drivers((plan,), {}, nvidia)
 
 
-def kept_drivers(keep: Keep) -> tuple[DriverPlan, ...]:
+def kept_drivers(keep: Keep, nvidia: NvidiaInstallation | None = None) -> tuple[DriverPlan, ...]:
     """The managers that an installation holds although no group needs them."""
-    return _drivers((), keep)
+    return _drivers((), keep, nvidia)
 
 
 def unserved(plan: NodegroupPlan) -> list[Finding]:
@@ -224,7 +241,9 @@ def unserved(plan: NodegroupPlan) -> list[Finding]:
     ]
 
 
-def _drivers(plans: tuple[NodegroupPlan, ...], keep: Keep) -> tuple[DriverPlan, ...]:
+def _drivers(
+    plans: tuple[NodegroupPlan, ...], keep: Keep, nvidia: NvidiaInstallation | None
+) -> tuple[DriverPlan, ...]:
     """One manager per device type, mechanism and owner, in a stable order."""
     served: dict[tuple[DeviceType, Mechanism, str], list[str]] = {}
     settings: dict[tuple[DeviceType, Mechanism, str], FrozenDict[str, str | int]] = {}
@@ -233,7 +252,7 @@ def _drivers(plans: tuple[NodegroupPlan, ...], keep: Keep) -> tuple[DriverPlan, 
             served.setdefault((device_type, mechanism, DEFAULT_OWNER), [])
     for plan in plans:
         for device in plan.devices:
-            if device.owner not in _NOT_INSTALLED:
+            if is_installed(device):
                 key = (device.device_type, device.mechanism, device.owner)
                 served.setdefault(key, []).append(plan.name)
                 settings[key] = device.settings
@@ -244,8 +263,15 @@ def _drivers(plans: tuple[NodegroupPlan, ...], keep: Keep) -> tuple[DriverPlan, 
             device_type=key[0],
             mechanism=key[1],
             owner=key[2],
-            settings=settings.get(key, FrozenDict()),
+            settings=_shared_settings(nvidia)
+            if key[0] is DeviceType.COMPUTE_DOMAIN
+            else settings.get(key, FrozenDict()),
             nodegroups=tuple(served[key]),
         )
         for key in keys
     )
+
+
+def _shared_settings(nvidia: NvidiaInstallation | None) -> FrozenDict[str, str | int]:
+    """What the controller of ComputeDomains and the plugins on all nodes are told alike."""
+    return FrozenDict() if nvidia is None else FrozenDict(nvidia.compute_domain_settings())

@@ -14,6 +14,7 @@ from .amis import CUSTOM_AMI, ami_type, disk_device
 from .bottlerocket import bottlerocket_settings
 from .extended_resources import extended_resources
 from .findings import Finding
+from .gpu_rules import gpu_settings
 from .instance_store import uses_instance_store
 from .instance_types import AcceleratedInstanceType
 from .interfaces import group_interfaces, group_max_pods, node_addresses
@@ -117,8 +118,8 @@ def _frozen(values: Mapping[str, V]) -> FrozenDict[str, V]:
 
 
 def _device(spec: NodegroupSpec, device: DeviceType, count: int, choice: Choice) -> DevicePlan:
-    shared = spec.gpu_sharing if device is DeviceType.GPU else None
-    settings = FrozenDict(shared.settings() if shared else ())
+    told = gpu_settings(spec, choice.mechanism) if device is DeviceType.GPU else ()
+    settings: FrozenDict[str, str | int] = FrozenDict(told)
     return DevicePlan(
         device_type=device,
         mechanism=choice.mechanism,
@@ -135,7 +136,7 @@ def _owner(
 ) -> str:
     if device in spec.external:
         return EXTERNAL_OWNER
-    if is_built_in(device, mechanism, spec.operating_system):
+    if is_built_in(spec, device, mechanism):
         return HOST_OWNER
     if spec.scope is not None:
         return f"{spec.scope}-{_hash8(spec.scope, *_address(spec), settings)}"

@@ -8,6 +8,7 @@ from ._data import read_toml
 from .ami_releases import release_findings
 from .amis import ami_findings
 from .findings import Finding, fault, info, warning
+from .gpu_rules import gpu_findings
 from .instance_types import AcceleratedInstanceType
 from .interfaces import group_instances, group_interfaces
 from .kubernetes import floors
@@ -42,6 +43,8 @@ def group_findings(
                 text,
                 fix="name the mechanism to keep it across releases",
             )
+    if DeviceType.GPU in choices:
+        yield from gpu_findings(spec, instance, version, choices[DeviceType.GPU])
     yield from release_findings(spec, instance, version, mechanisms)
     yield from _instance_findings(spec, instance)
     yield from _pod_findings(spec, instance)

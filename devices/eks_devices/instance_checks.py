@@ -18,6 +18,7 @@ from .spec import NodegroupSpec
 from .typecheck import whole_number
 from .vocabulary import DeviceType
 
+_OF_GPUS = ("gpu_sharing", "gpu_driver", "gpu_plugin")
 _MIB_OF_HUGE_PAGE = 2
 _EFA_PAGE = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html"
 
@@ -96,22 +97,28 @@ def _accelerator_faults(
     spec: NodegroupSpec, instance: AcceleratedInstanceType
 ) -> Iterator[Finding]:
     kind, path = instance.device_type, spec.path
-    if spec.gpu_sharing is not None and kind is not DeviceType.GPU:
-        yield _misplaced(f"{path}.gpu_sharing", instance, "GPUs", got=spec.gpu_sharing)
-    if spec.gpu_sharing is not None and DeviceType.GPU in spec.external:
-        yield fault(
-            "SharingByExternalManager",
-            f"{path}.gpu_sharing",
-            "somebody else's manager serves the GPUs, and shares them or not",
-            got=spec.gpu_sharing,
-            allowed="None while the GPU's manager is external",
-            fix="configure sharing in that manager",
-        )
+    for name in _OF_GPUS:
+        given = getattr(spec, name)
+        if given is not None and kind is not DeviceType.GPU:
+            yield _misplaced(f"{path}.{name}", instance, "GPUs", got=given)
+        elif given is not None and DeviceType.GPU in spec.external:
+            yield _of_external(f"{path}.{name}", given)
     if spec.neuron_cores is True and kind is not DeviceType.NEURON:
         yield _misplaced(f"{path}.neuron_cores", instance, "Neuron devices", got=True)
     size = spec.logical_neuron_cores
     if size is not None and size not in instance.logical_core_sizes:
         yield logical_core_fault(instance, f"{path}.logical_neuron_cores", size)
+
+
+def _of_external(path: str, given: object) -> Finding:
+    return fault(
+        "OptionOfExternalManager",
+        path,
+        "somebody else's manager serves the GPUs, and has options of its own",
+        got=given,
+        allowed="None while the GPUs' manager is external",
+        fix="configure that manager, or let this library install one",
+    )
 
 
 def _misplaced(path: str, instance: AcceleratedInstanceType, what: str, *, got: object) -> Finding:

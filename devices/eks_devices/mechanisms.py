@@ -122,12 +122,38 @@ def choice_findings(
         yield from _judged(spec, support, _option(device), str(choice.mechanism), allowed)
     if device is DeviceType.GPU and spec.gpu_sharing is not None:
         feature = spec.gpu_sharing.feature
-        allowed = [str(one) for one in SHARING_FEATURES if ask(feature=one).allowed]
-        yield from _judged(spec, ask(feature=feature), "gpu_sharing", str(feature), allowed)
+        if choice.mechanism is Mechanism.DEVICE_PLUGIN:
+            allowed = [str(one) for one in SHARING_FEATURES if ask(feature=one).allowed]
+            yield from _judged(spec, ask(feature=feature), "gpu_sharing", str(feature), allowed)
     if choice.mechanism is Mechanism.DRA and named_mechanism(spec, device) is not None:
         for row in declared_against_dra(spec, device):
             if row["when_named"] != "none":
                 yield _against(row, f"{spec.path}.{row['option']}")
+
+
+def feature_findings(
+    spec: NodegroupSpec,
+    mechanism: Mechanism,
+    feature: Feature,
+    option: str,
+    *,
+    got: str,
+    family: str,
+    version: str,
+) -> Iterator[Finding]:
+    """Faults and warnings of a use of a group's GPUs that an option asks for.
+
+    Args:
+        spec: The group.
+        mechanism: The mechanism of its GPUs.
+        feature: The use.
+        option: The option, as findings name it: "gpu_driver.host_service".
+        got: What was given, in words.
+        family: The family of the instance type.
+        version: The minor of the cluster.
+    """
+    support = _support(spec, DeviceType.GPU, mechanism, family, version, feature=feature)
+    yield from _judged(spec, support, option, got, ["without it"])
 
 
 def _option(device: DeviceType) -> str:
@@ -204,10 +230,10 @@ def _unnamed(spec: NodegroupSpec, device: DeviceType, message: str) -> Finding:
     )
 
 
-def is_built_in(device: DeviceType, mechanism: Mechanism, system: OperatingSystem) -> bool:
-    """Whether the operating system itself runs the manager."""
-    return (
-        device is DeviceType.GPU
-        and mechanism is Mechanism.DEVICE_PLUGIN
-        and system is OperatingSystem.BOTTLEROCKET
-    )
+def is_built_in(spec: NodegroupSpec, device: DeviceType, mechanism: Mechanism) -> bool:
+    """Whether the operating system itself runs the manager of a device type of a group."""
+    if device is not DeviceType.GPU or spec.operating_system is not OperatingSystem.BOTTLEROCKET:
+        return False
+    if mechanism is Mechanism.DEVICE_PLUGIN:
+        return True
+    return spec.uses_host_service

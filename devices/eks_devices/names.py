@@ -26,6 +26,7 @@ EFA_DRIVER: Final = "dra.net"
 
 GPU_CLASS: Final = "gpu.nvidia.com"
 MIG_CLASS: Final = "mig.nvidia.com"
+VFIO_CLASS: Final = "vfio.gpu.nvidia.com"
 NEURON_CLASS: Final = "neuron.aws.com"
 EFA_CLASS: Final = "efa.networking.k8s.aws"
 COMPUTE_DOMAIN_CHANNEL_CLASS: Final = "compute-domain-default-channel.nvidia.com"
@@ -34,11 +35,11 @@ COMPUTE_DOMAIN_DAEMON_CLASS: Final = "compute-domain-daemon.nvidia.com"
 PCIE_ROOT_ATTRIBUTE: Final = "resource.kubernetes.io/pcieRoot"
 NUMA_NODE_ATTRIBUTE: Final = "resource.kubernetes.io/numaNode"
 
+BOTTLEROCKET_NVIDIA_SETTINGS: Final = "settings.kubelet-device-plugins.nvidia"
 BOTTLEROCKET_NVIDIA_PLUGIN: Final = "settings.kubelet-device-plugins.nvidia.enabled"
 BOTTLEROCKET_NVIDIA_SHARING: Final = (
     "settings.kubelet-device-plugins.nvidia.device-sharing-strategy"
 )
-BOTTLEROCKET_NVIDIA_REPLICAS: Final = "settings.kubelet-device-plugins.nvidia.time-slicing.replicas"
 BOTTLEROCKET_NVIDIA_RENAME: Final = (
     "settings.kubelet-device-plugins.nvidia.time-slicing.rename-by-default"
 )
@@ -46,6 +47,7 @@ BOTTLEROCKET_DEVICE_OWNERSHIP: Final = "settings.kubernetes.device-ownership-fro
 BOTTLEROCKET_MAX_PODS: Final = "settings.kubernetes.max-pods"
 BOTTLEROCKET_DRA_DRIVERS: Final = "settings.kubelet-dra-drivers"
 BOTTLEROCKET_NVIDIA: Final = "nvidia"
+BOTTLEROCKET_NVIDIA_DRIVER: Final = "settings.kubelet-dra-drivers.nvidia.enabled"
 
 IMEX_UNIT: Final = "nvidia-imex.service"
 

@@ -11,6 +11,7 @@ from .capacity import Capacity
 from .findings import Finding, Severity
 from .maintenance import NodeRepair, UpdateConfig
 from .network import NetworkInterface
+from .nvidia_installation import NvidiaInstallation
 from .taints import Taint
 from .typecheck import is_token
 from .user_data import UserData
@@ -172,7 +173,8 @@ class NodegroupPlan:
 class DriverPlan:
     """One manager to install: it serves the nodes of a device type, mechanism and owner.
 
-    `nodegroups` names the groups it serves; it is empty for what is only kept.
+    `nodegroups` names the groups it serves; it is empty for what is only kept. The owner `host`
+    is a DRA driver of the operating system, for which DeviceClasses are installed and no more.
     """
 
     device_type: DeviceType
@@ -194,11 +196,15 @@ class DriverPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterPlan:
-    """The node groups of a cluster, the managers they need, and what is worth knowing."""
+    """The node groups of a cluster, the managers they need, and what is worth knowing.
+
+    `nvidia` is what NVIDIA's managers have once.
+    """
 
     kubernetes_version: str
     nodegroups: tuple[NodegroupPlan, ...]
     drivers: tuple[DriverPlan, ...]
+    nvidia: NvidiaInstallation
     findings: tuple[Finding, ...]
 
     def of_severity(self, severity: Severity) -> tuple[Finding, ...]:
@@ -212,6 +218,7 @@ class ClusterPlan:
             "kubernetes_version": self.kubernetes_version,
             "nodegroups": [group.to_dict() for group in self.nodegroups],
             "drivers": [driver.to_dict() for driver in self.drivers],
+            "nvidia": self.nvidia.to_dict(),
             "findings": [finding.to_dict() for finding in self.findings],
         }
 

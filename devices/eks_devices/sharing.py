@@ -1,12 +1,12 @@
-"""How the device plugin or the DRA driver offers one GPU to several Pods."""
+"""How the device plugin offers one GPU to several Pods."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .findings import Finding, raise_faults
-from .typecheck import whole_number, wrong_type
+from .findings import Finding, fault, raise_faults
+from .typecheck import boolean, whole_number, wrong_type
 from .vocabulary import Feature
 
 SHARING_FEATURES = (Feature.TIME_SLICING, Feature.MPS)
@@ -16,37 +16,76 @@ _FEWEST, _MOST = 2, 48
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuSharing:
-    """Each GPU offered `replicas` times; made by one of the two factories.
+    """Each GPU offered `replicas` times by the device plugin; made by one of the two factories.
+
+    Under DRA a claim says how its GPU is shared: `DeviceRequest.gpu(sharing=...)`.
 
     Source: https://docs.aws.amazon.com/eks/latest/userguide/device-management-nvidia-time-slicing.html
     """
 
     feature: Feature
     replicas: int
+    rename: bool = False
+    fail_requests_greater_than_one: bool = False
 
     @classmethod
-    def time_slicing(cls, *, replicas: int) -> GpuSharing:
+    def time_slicing(
+        cls, *, replicas: int, rename: bool = False, fail_requests_greater_than_one: bool = False
+    ) -> GpuSharing:
         """Pods take turns on a GPU, without isolation of memory or faults.
 
+        Args:
+            replicas: How often each GPU is offered, 2 to 48.
+            rename: Offers them as `nvidia.com/gpu.shared`, so that no Pod takes one for a whole
+                GPU; as `nvidia.com/gpu` unless named.
+            fail_requests_greater_than_one: Refuses Pods that ask for several, since more slices
+                give no more of the GPU; they may ask unless named.
+
         Raises:
-            EksDevicesError: `replicas` is not a whole number from 2 to 48.
+            EksDevicesError: `replicas` is not a whole number from 2 to 48, or another value is
+                neither True nor False.
         """
-        raise_faults(_replica_faults(replicas))
-        return cls(feature=Feature.TIME_SLICING, replicas=replicas)
+        one = fail_requests_greater_than_one
+        return cls._made(Feature.TIME_SLICING, replicas, rename=rename, only_one=one)
 
     @classmethod
-    def mps(cls, *, replicas: int) -> GpuSharing:
+    def mps(cls, *, replicas: int, rename: bool = False) -> GpuSharing:
         """Pods run at the same time on a GPU through NVIDIA's Multi-Process Service.
 
+        Each gets an equal share of the GPU's memory and threads, and may ask for one share only.
+
+        Args:
+            replicas: How often each GPU is offered, 2 to 48.
+            rename: As in `time_slicing`.
+
         Raises:
-            EksDevicesError: `replicas` is not a whole number from 2 to 48.
+            EksDevicesError: `replicas` is not a whole number from 2 to 48, or `rename` is neither
+                True nor False.
         """
-        raise_faults(_replica_faults(replicas))
-        return cls(feature=Feature.MPS, replicas=replicas)
+        return cls._made(Feature.MPS, replicas, rename=rename, only_one=True)
+
+    @classmethod
+    def _made(cls, feature: Feature, replicas: int, *, rename: bool, only_one: bool) -> GpuSharing:
+        made = cls(
+            feature=feature,
+            replicas=replicas,
+            rename=rename,
+            fail_requests_greater_than_one=only_one,
+        )
+        raise_faults(_value_faults(made, "gpu_sharing"))
+        return made
 
     def settings(self) -> tuple[tuple[str, str | int], ...]:
         """What a manager with this sharing is told."""
-        return (("replicas", self.replicas), ("sharing", str(self.feature)))
+        told: list[tuple[str, str | int]] = [
+            ("replicas", self.replicas),
+            ("sharing", str(self.feature)),
+        ]
+        if self.rename:
+            told.append(("rename", True))
+        if self.fail_requests_greater_than_one and self.feature is Feature.TIME_SLICING:
+            told.append(("single-replica-requests", True))
+        return tuple(told)
 
 
 def sharing_faults(sharing: object, path: str) -> Iterator[Finding]:
@@ -55,10 +94,26 @@ def sharing_faults(sharing: object, path: str) -> Iterator[Finding]:
     if not isinstance(sharing, GpuSharing):
         yield wrong_type(path, sharing, f"{factories}, or None", f"use {factories}")
     elif any(sharing.feature is one for one in SHARING_FEATURES):
-        yield from _replica_faults(sharing.replicas, path)
+        yield from _value_faults(sharing, path)
     else:
         yield wrong_type(f"{path}.feature", sharing.feature, factories, f"use {factories}")
 
 
-def _replica_faults(replicas: object, path: str = "gpu_sharing") -> Iterator[Finding]:
-    return whole_number(replicas, f"{path}.replicas", lowest=_FEWEST, highest=_MOST)
+def _value_faults(sharing: GpuSharing, path: str) -> Iterator[Finding]:
+    yield from whole_number(sharing.replicas, f"{path}.replicas", lowest=_FEWEST, highest=_MOST)
+    for name in ("rename", "fail_requests_greater_than_one"):
+        yield from boolean(getattr(sharing, name), f"{path}.{name}")
+
+
+def shared_partition_fault(path: str, sharing: GpuSharing) -> Finding:
+    """The fault of GPUs that are cut and shared at once."""
+    return fault(
+        "SharingOfPartitions",
+        path,
+        "a MIG partition is for one Pod at a time: MPS refuses partitions, and slices of one "
+        "would be neither isolated nor told apart from those of others",
+        got=str(sharing.feature),
+        allowed="gpu_sharing or mig",
+        fix="use smaller partitions, or share whole GPUs",
+        source="https://docs.aws.amazon.com/eks/latest/userguide/device-management-nvidia-mig.html",
+    )

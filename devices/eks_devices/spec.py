@@ -11,6 +11,7 @@ from typing import Any, Required, TypedDict
 from ._frozen import FrozenDict, deep_frozen, frozen_dict
 from .capacity import Capacity
 from .findings import raise_faults
+from .gpu_options import GpuDriver, GpuPlugin
 from .maintenance import NodeRepair, UpdateConfig
 from .sharing import GpuSharing
 from .taints import Taint
@@ -34,6 +35,8 @@ class NodegroupOptions(TypedDict, total=False):
     high_ip_bandwidth: bool
     compute_domains: bool | None
     gpu_sharing: GpuSharing | None
+    gpu_driver: GpuDriver | None
+    gpu_plugin: GpuPlugin | None
     shared_devices: bool
     preemption: bool
     neuron_cores: bool
@@ -79,7 +82,10 @@ class NodegroupSpec:
         high_ip_bandwidth: Adds the interfaces that EC2 documents for more IP bandwidth.
         compute_domains: Whether nodes serve ComputeDomains; on for types with an NVLink domain
             across nodes unless named.
-        gpu_sharing: Offers each GPU several times; whole GPUs unless named.
+        gpu_sharing: Lets the device plugin offer each GPU several times; whole GPUs unless named.
+        gpu_driver: Options of the NVIDIA DRA driver on the nodes; its own defaults unless named.
+        gpu_plugin: Options of the NVIDIA device plugin on the nodes; its own defaults unless
+            named, except that RDMA devices are never handed out with a GPU.
         shared_devices: Declares that several Pods are to share one device.
         preemption: Declares that PriorityClasses must free devices.
         neuron_cores: Declares that Pods ask for single NeuronCores.
@@ -133,6 +139,8 @@ class NodegroupSpec:
     high_ip_bandwidth: bool = False
     compute_domains: bool | None = None
     gpu_sharing: GpuSharing | None = None
+    gpu_driver: GpuDriver | None = None
+    gpu_plugin: GpuPlugin | None = None
     shared_devices: bool = False
     preemption: bool = False
     neuron_cores: bool = False
@@ -181,6 +189,11 @@ class NodegroupSpec:
     def path(self) -> str:
         """Where findings of this group point."""
         return _path(self.name) if type(self.name) is str else f"nodegroups.{path_step(self.name)}"
+
+    @property
+    def uses_host_service(self) -> bool:
+        """Whether the operating system is to run the DRA driver of the GPUs itself."""
+        return isinstance(self.gpu_driver, GpuDriver) and self.gpu_driver.host_service
 
     def option_at(self, path: str) -> str:
         """The option that the path of a finding points at."""

@@ -12,6 +12,7 @@ from eks_devices import (
     Capacity,
     ClusterPlan,
     DeviceType,
+    GpuDriver,
     GpuSharing,
     Mechanism,
     NodegroupSpec,
@@ -39,7 +40,12 @@ SLICED = spec(
     "sliced", "g6e.xlarge", mechanism=PLUGIN, gpu_sharing=GpuSharing.time_slicing(replicas=4)
 )
 SLICED_DRA = spec(
-    "sliced-dra", "g6e.xlarge", mechanism=DRA, gpu_sharing=GpuSharing.time_slicing(replicas=4)
+    "sliced-dra", "g6e.xlarge", gpu_driver=GpuDriver(feature_gates={"TimeSlicingSettings": True})
+)
+MPS = spec("mps", "g6e.xlarge", gpu_sharing=GpuSharing.mps(replicas=4))
+MPS_DRA = spec("mps-dra", "g6e.xlarge", gpu_driver=GpuDriver(feature_gates={"MPSSupport": True}))
+PASSTHROUGH = spec(
+    "passthrough", "g4dn.metal", gpu_driver=GpuDriver(feature_gates={"PassthroughSupport": True})
 )
 SCOPED = spec("scoped", "p5.48xlarge", scope="lab")
 Kept = dict[DeviceType, tuple[Mechanism, ...]]
@@ -59,6 +65,9 @@ INSTALLATIONS: dict[str, tuple[list[NodegroupSpec], Kept]] = {
     "every-manager": ([], EVERY_MANAGER),
     "gpu-device-plugin-time-slicing": ([SLICED], {}),
     "gpu-dra-time-slicing": ([SLICED_DRA], {}),
+    "gpu-device-plugin-mps": ([MPS], {}),
+    "gpu-dra-mps": ([MPS_DRA], {}),
+    "gpu-dra-passthrough": ([PASSTHROUGH], {}),
     "fleet": ([TRN2, INF2, P5, P5_PLUGINS, P6E, G6E, SLICED, SLICED_DRA, SCOPED], EVERY_MANAGER),
 }
 

@@ -1,14 +1,17 @@
 """Bundles: what is applied and deleted together, for every manager beside every other one."""
 
 import json
+from typing import Any
 
 import pytest
 
 from eks_device_charts import ImageSource
 from eks_device_charts.manifests.bundles import bundles
+from eks_device_charts.manifests.installation import Installation
 from eks_devices import (
     Capacity,
     DeviceType,
+    GpuDriver,
     GpuSharing,
     Mechanism,
     NodegroupSpec,
@@ -23,16 +26,20 @@ EVERY_MANAGER = {
     DeviceType.COMPUTE_DOMAIN: (DRA,),
     DeviceType.EFA: (DRA, PLUGIN),
 }
+SHARED: dict[Mechanism, dict[str, Any]] = {
+    DRA: {"gpu_driver": GpuDriver(feature_gates={"MPSSupport": True})},
+    PLUGIN: {"gpu_sharing": GpuSharing.time_slicing(replicas=4)},
+}
 GROUPS = [
     NodegroupSpec(
         name=f"{mechanism}-{scope}",
         instance_type="g6e.xlarge",
         max_size=1,
         mechanism=mechanism,
-        gpu_sharing=GpuSharing.time_slicing(replicas=4),
         scope=scope,
+        **options,
     )
-    for mechanism in (DRA, PLUGIN)
+    for mechanism, options in SHARED.items()
     for scope in (None, "lab")
 ]
 DOMAIN = NodegroupSpec(
@@ -51,7 +58,7 @@ def installed(request):
         kubernetes_version=request.param, nodegroups=[*GROUPS, DOMAIN], keep=EVERY_MANAGER
     )
     images = ImageSource(region="us-east-2")
-    return {driver: bundles(driver, request.param, images) for driver in plan.drivers}
+    return {driver: bundles(driver, Installation.of(plan, images)) for driver in plan.drivers}
 
 
 def identity(item):

@@ -1,6 +1,5 @@
 """The objects of an installation as a whole: each once, in order, and none moves another."""
 
-import dataclasses
 import json
 from collections import Counter
 
@@ -9,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eks_device_charts import ImageSource, device_manifests
-from eks_device_charts.manifests.managers import MANAGERS
 from eks_devices import (
     Capacity,
     DeviceType,
     EksDevicesError,
+    GpuDriver,
     GpuSharing,
     Mechanism,
     NodegroupSpec,
@@ -23,6 +22,7 @@ from eks_devices import (
 DRA, PLUGIN = Mechanism.DRA, Mechanism.DEVICE_PLUGIN
 BLOCK = Capacity.block("cr-0123456789abcdef0")
 IMAGES = ImageSource(region="us-east-2")
+GATED = GpuDriver(feature_gates={"TimeSlicingSettings": True})
 SLICED = [GpuSharing.time_slicing(replicas=count) for count in (2, 4)]
 
 
@@ -98,6 +98,8 @@ def test_every_account_is_used(manifests, installation):
     }
     # The driver makes Pods with this one when a ComputeDomain exists.
     used.add(("nvidia", "compute-domain-daemon-service-account"))
+    # A cluster has it once, also where the only owner makes MPS daemons by an account of its own.
+    used.add(("nvidia", "dra-driver-nvidia-gpu-kubelet-plugin"))
 
     accounts = {identity(item)[1:] for item in items if item["kind"] == "ServiceAccount"}
 
@@ -151,7 +153,7 @@ def specs():
             {"instance_type": "p6e-gb200.36xlarge", "capacity": BLOCK},
             {"instance_type": "g6e.12xlarge", "mechanism": PLUGIN, "gpu_sharing": SLICED[0]},
             {"instance_type": "g6e.12xlarge", "mechanism": PLUGIN, "gpu_sharing": SLICED[1]},
-            {"instance_type": "g6e.12xlarge", "mechanism": DRA, "gpu_sharing": SLICED[0]},
+            {"instance_type": "g6e.12xlarge", "gpu_driver": GATED},
             {"instance_type": "hpc7a.96xlarge", "efa": True},
         ]
     )
@@ -203,57 +205,26 @@ def test_objects_share_no_part(manifests):
     assert len(ids) == len(set(ids))
 
 
-@pytest.mark.parametrize("mechanism", [DRA, PLUGIN])
-def test_sharing_without_manifests_is_refused(planned, mechanism):
-    group = NodegroupSpec(
-        name="g6e",
-        instance_type="g6e.12xlarge",
-        max_size=2,
-        mechanism=mechanism,
-        gpu_sharing=GpuSharing.mps(replicas=4),
-    )
-
-    with pytest.raises(EksDevicesError) as error:
-        device_manifests(planned(group), images=IMAGES)
-
-    (one,) = error.value.faults
-    assert (one.code, one.path) == ("SharingNotEmitted", "nodegroups.g6e.gpu_sharing")
-    assert one.allowed == "None, time-slicing"
-
-
-def test_a_manager_by_itself_refuses_it_too(planned):
-    group = NodegroupSpec(
-        name="g6e",
-        instance_type="g6e.12xlarge",
-        max_size=2,
-        mechanism=PLUGIN,
-        gpu_sharing=GpuSharing.mps(replicas=4),
-    )
-    (driver,) = planned(group).drivers
-    alone = dataclasses.replace(driver, nodegroups=())
-
-    with pytest.raises(EksDevicesError) as error:
-        MANAGERS[driver.device_type, driver.mechanism].own(alone, "example.com/plugin:1")
-
-    assert [one.path for one in error.value.faults] == ["drivers.gpu.gpu_sharing"]
-
-
 def test_every_fault_is_named_at_once(planned):
     groups = [
         NodegroupSpec(name="efa", instance_type="p5.48xlarge", max_size=1, mechanism=PLUGIN),
         NodegroupSpec(
-            name="mps",
+            name="shares",
             instance_type="g6e.12xlarge",
             max_size=1,
-            mechanism=PLUGIN,
-            gpu_sharing=GpuSharing.mps(replicas=2),
+            gpu_driver=GpuDriver(consumable_shares=2),
         ),
     ]
+    old = {(DeviceType.GPU, DRA): "example.com/driver:v0.4.1"}
 
     with pytest.raises(EksDevicesError) as error:
-        device_manifests(planned("efa-dra", *groups), images=ImageSource())
+        device_manifests(
+            planned("efa-dra", *groups, version="1.36"), images=ImageSource(overrides=old)
+        )
 
-    assert [one.code for one in error.value.faults] == ["RegionNeeded", "SharingNotEmitted"]
+    codes = [one.code for one in error.value.faults]
+    assert codes == ["FeatureGateNeedsRelease", "RegionNeeded"]
+    assert "ConsumableShares, which shares needs" in str(error.value.faults[0])
 
 
 def test_wrong_arguments_are_named():

@@ -10,6 +10,7 @@ from eks_device_charts import ImageSource, device_manifests
 from eks_devices import (
     Capacity,
     DeviceType,
+    GpuDriver,
     GpuSharing,
     Mechanism,
     NodegroupSpec,
@@ -79,6 +80,9 @@ def expected(group):
     )
 
 
+GATED = GpuDriver(feature_gates={"TimeSlicingSettings": True})
+
+
 def group_options():
     gpu, efa = DeviceType.GPU, DeviceType.EFA
     sharing = [GpuSharing.time_slicing(replicas=count) for count in (2, 4)]
@@ -96,7 +100,7 @@ def group_options():
         {"instance_type": "g6e.12xlarge", "mechanism": PLUGIN},
         {"instance_type": "g6e.12xlarge", "mechanism": PLUGIN, "gpu_sharing": sharing[0]},
         {"instance_type": "g6e.12xlarge", "mechanism": PLUGIN, "gpu_sharing": sharing[1]},
-        {"instance_type": "g6e.12xlarge", "mechanism": DRA, "gpu_sharing": sharing[0]},
+        {"instance_type": "g6e.12xlarge", "gpu_driver": GATED},
         {"instance_type": "hpc7a.96xlarge", "efa": True},
         {"instance_type": "hpc7a.96xlarge", "efa": True, "mechanism": PLUGIN},
     ]

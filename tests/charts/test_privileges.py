@@ -182,7 +182,7 @@ ACCOUNTS = {
         "resource.nvidia.com: computedomains: get list watch",
     ],
     "nvidia/dra-driver-nvidia-gpu-compute-domain-plugin": [
-        "core: nodes: get update",
+        "core: nodes: get update patch",
         "resource.k8s.io: resourceclaims: get list watch",
         "resource.k8s.io: resourceslices: get list watch create update delete",
         "resource.nvidia.com: computedomaincliques in nvidia: get",
@@ -241,6 +241,34 @@ def test_pods_that_never_ask_the_api_server_get_no_token(manifests):
     }
 
     assert without == {"efa-aws-efa-k8s-device-plugin", "nvdp-nvidia-device-plugin"}
+
+
+def test_whoever_makes_mps_daemons_has_an_account_of_its_own(manifests):
+    """An account that may make Deployments can run anything in the namespace."""
+    accounts = of_accounts(manifests("fleet", "gpu-dra-mps"))
+    (own,) = accounts.keys() - ACCOUNTS.keys()
+    plain = "nvidia/dra-driver-nvidia-gpu-kubelet-plugin"
+
+    assert own.startswith(f"{plain}-")
+    assert accounts[own] == [
+        "apps: deployments in nvidia: get create delete",
+        *ACCOUNTS[plain][:1],
+        "core: pods in nvidia: list",
+        *ACCOUNTS[plain][1:],
+    ]
+    assert accounts[plain] == ACCOUNTS[plain]
+
+
+def test_passthrough_sees_the_whole_host(manifests):
+    (host,) = of_hosts(manifests("gpu-dra-passthrough")).values()
+    plain = HOSTS["dra-driver-nvidia-gpu-kubelet-plugin"]
+
+    assert sorted(set(host) - set(plain)) == [
+        "/ ro HostToContainer",
+        "/lib/modules ro HostToContainer",
+        "/proc rw Bidirectional",
+        "/sys rw Bidirectional",
+    ]
 
 
 def test_namespaces_admit_what_managers_need(manifests):

@@ -35,6 +35,8 @@ from eks_device_constructs.references import ClusterReference
 from eks_devices import (
     Capacity,
     DeviceType,
+    GpuDriver,
+    GpuPlugin,
     GpuSharing,
     Mechanism,
     NodegroupOptions,
@@ -109,6 +111,20 @@ CHANGES: dict[str, tuple[Options, Options]] = {
     "gpu_sharing: the mechanism left to the library": (G6E, SHARING),
     "gpu_sharing: the mechanism named": (G6E | PLUGIN, SHARING),
     "gpu_sharing: the mechanism named, on Bottlerocket": (G6E | PLUGIN | BOTTLEROCKET, SHARING),
+    "gpu_driver: other gates": (
+        G6E,
+        {"gpu_driver": GpuDriver(feature_gates={"MPSSupport": True})},
+    ),
+    "gpu_driver: the driver of the host, on Bottlerocket": (
+        G6E | BOTTLEROCKET | {"mechanism": Mechanism.DRA},
+        {"gpu_driver": GpuDriver(host_service=True)},
+    ),
+    "gpu_plugin: the mechanism left to the library": (G6E, {"gpu_plugin": GpuPlugin(gds=True)}),
+    "gpu_plugin: the mechanism named": (G6E | PLUGIN, {"gpu_plugin": GpuPlugin(gds=True)}),
+    "gpu_plugin: the mechanism named, on Bottlerocket": (
+        G6E | PLUGIN | BOTTLEROCKET,
+        {"gpu_plugin": GpuPlugin(pass_device_specs=False)},
+    ),
     "shared_devices: the mechanism left to the library": (G6E, {"shared_devices": True}),
     "shared_devices: the mechanism named": (G6E | PLUGIN, {"shared_devices": True}),
     "preemption: the mechanism left to the library": (G6E, {"preemption": True}),

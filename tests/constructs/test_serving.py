@@ -20,7 +20,7 @@ from eks_device_constructs import (
     DeviceDrivers,
     ExternalDrivers,
 )
-from eks_devices import Capacity, DeviceType, EksDevicesError, GpuSharing, Mechanism
+from eks_devices import Capacity, DeviceType, EksDevicesError, GpuDriver, Mechanism
 
 # pytest, too, asks a value for its name.
 UNTOUCHABLE = pytest.param(Untouchable(), id="untouchable")
@@ -239,15 +239,15 @@ def test_a_group_without_images_leaves_nothing_and_may_be_corrected(make_served,
     world.template().resource_count_is("AWS::EKS::Nodegroup", 1)
 
 
-def test_sharing_without_manifests_is_told_at_the_group(make_served, faults_of):
-    world = make_served()
-    sharing = GpuSharing.mps(replicas=2)
+def test_a_release_without_a_gate_is_told_at_the_group(make_served, faults_of):
+    """A gate that a release does not know ends the driver at its start."""
+    old = {(DeviceType.GPU, Mechanism.DRA): "example.com/driver:v0.4.1"}
+    world = make_served(images=ImageSource(overrides=old), version="1.36")
+    driver = GpuDriver(consumable_shares=2)
 
-    found = faults_of(
-        world.cluster.add_nodegroup, "S", mechanism=PLUGIN, gpu_sharing=sharing, **G6E
-    )
+    found = faults_of(world.cluster.add_nodegroup, "S", gpu_driver=driver, **G6E)
 
-    assert found == {("SharingNotEmitted", "nodegroups.S.gpu_sharing")}
+    assert found == {("FeatureGateNeedsRelease", "images.overrides[gpu by dra]")}
 
 
 def test_a_mirror_keeps_the_region_of_the_stack(make_served):

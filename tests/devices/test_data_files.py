@@ -250,6 +250,7 @@ def test_gaps_floors_and_releases_to_avoid_of_amis():
             "mechanism": str,
             "rule": str,
             "external": bool,
+            "host_service": bool,
         }
         assert faults_of_keys(row, keys, options) == []
         forms = {"al2023": r"20[0-9]{6}", "bottlerocket": r"1\.[0-9]+\.[0-9]+"}

@@ -19,6 +19,7 @@ from eks_devices import (
     ClusterPlan,
     DriverPlan,
     EksDevicesError,
+    GpuDriver,
     GpuSharing,
     NodegroupPlan,
     NodegroupSpec,
@@ -32,6 +33,7 @@ from eks_devices.kubernetes import minors
 
 BOTTLEROCKET = {"operating_system": OperatingSystem.BOTTLEROCKET}
 HOST_PLUGIN = "settings.kubelet-device-plugins.nvidia.enabled"
+GATED = GpuDriver(feature_gates={"MPSSupport": True})
 SLICES, MPS = GpuSharing.time_slicing(replicas=2), GpuSharing.mps(replicas=2)
 G6E: dict[str, Any] = {"instance_type": "g6e.12xlarge"}
 TRN2: dict[str, Any] = {"instance_type": "trn2.48xlarge"}
@@ -43,7 +45,7 @@ C5N: dict[str, Any] = {"instance_type": "c5n.18xlarge", "efa": True}
 SHAPES: tuple[dict[str, Any], ...] = (
     G6E,
     G6E | {"mechanism": PLUGIN},
-    G6E | {"mechanism": DRA, "gpu_sharing": MPS},
+    G6E | {"gpu_driver": GATED},
     G6E | {"gpu_sharing": MPS},
     G6E | {"gpu_sharing": SLICES},
     G6E | {"scope": "x", "mechanism": DRA},

@@ -21,6 +21,7 @@ from eks_devices import (
     CpuArchitecture,
     DeviceType,
     EksDevicesError,
+    GpuDriver,
     GpuSharing,
     Mechanism,
     NodegroupPlan,
@@ -597,7 +598,7 @@ def test_owners_depend_on_scope_and_settings():
         ),
         (
             "g6e.12xlarge",
-            {"gpu_sharing": GpuSharing.mps(replicas=2), "mechanism": DRA},
+            {"gpu_driver": GpuDriver(feature_gates={"MPSSupport": True})},
             "GpuMpsDra",
             Severity.WARNING,
         ),

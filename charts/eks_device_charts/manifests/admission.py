@@ -22,12 +22,26 @@ _SLICE = "request.operation == 'DELETE' ? oldObject : object"
 
 
 def own_slices_policy(
-    name: str, *, account: str, namespace: str, driver: str, denies: bool = True
+    name: str,
+    *,
+    account: str,
+    namespace: str,
+    driver: str,
+    denies: bool = True,
+    owned: bool = False,
 ) -> list[Object]:
     """A policy and its binding for the ResourceSlices that a DRA driver writes.
 
     A driver Pod that was taken over cannot publish devices of other nodes or of other drivers,
     nor of every node or a selection.
+
+    Args:
+        name: The name of both objects.
+        account: The account of the driver's Pods.
+        namespace: Its namespace.
+        driver: The name of the DRA driver.
+        denies: Whether the policy refuses; else it only tells.
+        owned: Whether owners have accounts of their own, named after `account`.
     """
     own = _is_own(
         "variables.slice.spec.?nodeName.orValue('')",
@@ -39,7 +53,7 @@ def own_slices_policy(
     }
     spec = {
         "matchConstraints": {"resourceRules": [_SLICES]},
-        "matchConditions": [_is_account(namespace, account)],
+        "matchConditions": [_is_account(namespace, account, owned=owned)],
         "variables": _variables(node=_NODE, slice=_SLICE),
         "validations": [own, of_driver],
     }
@@ -80,9 +94,12 @@ _NODES: Object = {
 }
 
 
-def _is_account(namespace: str, account: str) -> Object:
+def _is_account(namespace: str, account: str, *, owned: bool = False) -> Object:
     user = f"system:serviceaccount:{namespace}:{account}"
-    return {"name": "is-the-manager", "expression": f"request.userInfo.username == '{user}'"}
+    expression = f"request.userInfo.username == '{user}'"
+    if owned:
+        expression += f" || request.userInfo.username.startsWith('{user}-')"
+    return {"name": "is-the-manager", "expression": expression}
 
 
 def _variables(**expressions: str) -> list[Object]:

@@ -12,6 +12,7 @@ from eks_devices.typecheck import wrong_type
 
 from .bundles import bundles, driver_faults
 from .images import ImageSource
+from .installation import Installation
 from .managers import ManagerKey
 from .objects import Object
 
@@ -58,15 +59,16 @@ def manager_manifests(plan: ClusterPlan, images: ImageSource) -> dict[ManagerKey
     A namespace that two managers use is with both; no other object is.
     """
     raise_faults(dict.fromkeys(_faults(plan, images)))
+    installation = Installation.of(plan, images)
     found: dict[ManagerKey, dict[tuple[str, str, str], Object]] = {}
     for driver in plan.drivers:
         items = found.setdefault((driver.device_type, driver.mechanism), {})
-        items |= {identity(one): one for one in _objects(driver, plan.kubernetes_version, images)}
+        items |= {identity(one): one for one in _objects(driver, installation)}
     return {key: in_apply_order(items.values()) for key, items in found.items()}
 
 
-def _objects(driver: DriverPlan, version: str, images: ImageSource) -> list[Object]:
-    items = [one for bundle in bundles(driver, version, images) for one in bundle.objects]
+def _objects(driver: DriverPlan, installation: Installation) -> list[Object]:
+    items = [one for bundle in bundles(driver, installation) for one in bundle.objects]
     # Plain values of their own, so that no object shares a part with another.
     return [json.loads(json.dumps(item)) for item in items]
 

@@ -9,10 +9,13 @@ from functools import cache
 from eks_devices import DriverPlan
 from eks_devices.cluster_planner import is_default
 from eks_devices.findings import Finding
+from eks_devices.names import HOST_OWNER
 
 from .images import ImageSource
+from .installation import Installation
 from .managers import MANAGERS, Manager
 from .objects import Object, metadata
+from .release_rules import release_faults
 
 # Other managers or users have objects in a namespace, and users have objects of a CRD's kinds:
 # each stands alone, and stays when a manager goes.
@@ -36,32 +39,37 @@ class Bundle:
     retain: bool = False
 
 
-def bundles(driver: DriverPlan, kubernetes_version: str, images: ImageSource) -> list[Bundle]:
+def bundles(driver: DriverPlan, installation: Installation) -> list[Bundle]:
     """What installs a manager, in apply order.
 
     What a cluster has once comes with the default installation; a scope adds its DaemonSets to
-    that and needs it.
+    that and needs it. For a driver of the operating system there are DeviceClasses and no more.
 
     Raises:
         EksDevicesError: The faults of `driver_faults`.
     """
     manager = MANAGERS[driver.device_type, driver.mechanism]
-    image = images.image(device_type=driver.device_type, mechanism=driver.mechanism)
     name = f"{driver.device_type}-{driver.mechanism}"
-    common = _common(name, manager, kubernetes_version, image)
+    classes = _bundle(f"{name}-classes", manager.classes(installation))
+    if driver.owner == HOST_OWNER:
+        return classes
+    image = installation.images.image(device_type=driver.device_type, mechanism=driver.mechanism)
+    common = [*_common(name, manager, driver, image), *classes]
+    own_classes = _bundle(f"{name}-own-classes", manager.own_classes(driver), retain=True)
     own = Bundle(
         name=f"{name}-{driver.owner}",
-        objects=manager.own(driver, image),
-        needs=tuple(one.name for one in common),
+        objects=manager.draw(driver, image),
+        needs=_names([*common, *own_classes]),
     )
-    return [*common, own] if is_default(driver.owner) else [own]
+    return [*(common if is_default(driver.owner) else []), *own_classes, own]
 
 
 def driver_faults(driver: DriverPlan, images: ImageSource) -> list[Finding]:
-    """Every reason why a manager has no manifests: its image, or a way to share GPUs."""
-    manager = MANAGERS[driver.device_type, driver.mechanism]
+    """Every reason why a manager has no manifests: its image, or what its release lacks."""
+    if driver.owner == HOST_OWNER:
+        return []
     image = images.image_faults(device_type=driver.device_type, mechanism=driver.mechanism)
-    return [*image, *manager.sharing_faults(driver)]
+    return [*image, *(() if image else release_faults(driver, images))]
 
 
 def installation_marker(path: str) -> Bundle:
@@ -96,14 +104,19 @@ def _alone(item: Object) -> Bundle:
     return Bundle(name=f"{item['kind']}-{item['metadata']['name']}", objects=[item], retain=True)
 
 
-def _common(name: str, manager: Manager, version: str, image: str) -> list[Bundle]:
+def _bundle(name: str, objects: list[Object], *, retain: bool = False) -> list[Bundle]:
+    """A bundle of objects, where there are any."""
+    return [Bundle(name=name, objects=objects, retain=retain)] if objects else []
+
+
+def _common(name: str, manager: Manager, driver: DriverPlan, image: str) -> list[Bundle]:
     """What all installations of a manager use."""
-    items = [*manager.shared(), *manager.classes(version)]
+    items = manager.shared()
     found = [_alone(item) for item in items if item["kind"] in _ALONE]
     together = [item for item in items if item["kind"] not in _ALONE]
     if together:
         found.append(Bundle(name=name, objects=together, needs=_names(found)))
-    if objects := manager.controller(image):
+    if objects := manager.controller(driver, image):
         found.append(Bundle(name=f"{name}-controller", objects=objects, needs=_names(found)))
     return found
 

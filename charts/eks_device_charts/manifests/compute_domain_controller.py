@@ -1,9 +1,11 @@
 """The controller of ComputeDomains: one in a cluster, away from the accelerators.
 
-Source: https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/releases/tag/v0.4.1
+Source: https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/releases/tag/v0.5.0
 """
 
 from __future__ import annotations
+
+from eks_devices import DriverPlan
 
 from .compute_domain_crds import GROUP
 from .nvidia_kubelet_plugin import NAMESPACE
@@ -53,7 +55,7 @@ def controller_access() -> list[Object]:
     ]
 
 
-def controller_objects(image: str) -> list[Object]:
+def controller_objects(driver: DriverPlan, image: str) -> list[Object]:
     """Its Deployment.
 
     The vendor prefers control plane nodes, which EKS has none of. An UltraServer's nodes go away
@@ -66,7 +68,7 @@ def controller_objects(image: str) -> list[Object]:
         "priorityClassName": "system-cluster-critical",
         "affinity": off_our_nodes(),
         "tolerations": [{"key": "CriticalAddonsOnly", "operator": "Exists"}],
-        "containers": [_container(image)],
+        "containers": [_container(driver, image)],
     }
     spec = {
         "replicas": 1,
@@ -79,7 +81,18 @@ def controller_objects(image: str) -> list[Object]:
     return [{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta, "spec": spec}]
 
 
-def _container(image: str) -> Object:
+def gates_env(driver: DriverPlan) -> list[Object]:
+    """The gates that controller and plugins of a cluster share."""
+    gates = driver.settings.get("feature-gates")
+    return [] if gates is None else [value("FEATURE_GATES", str(gates))]
+
+
+def _limit_env(driver: DriverPlan) -> list[Object]:
+    most = driver.settings.get("nodes-per-imex-domain")
+    return [] if most is None else [value("MAX_NODES_PER_IMEX_DOMAIN", str(most))]
+
+
+def _container(driver: DriverPlan, image: str) -> Object:
     return {
         "name": "compute-domain",
         "image": image,
@@ -93,6 +106,8 @@ def _container(image: str) -> Object:
             value("IMAGE_NAME", image),
             value("NVIDIA_VISIBLE_DEVICES", "void"),
             value("LEADER_ELECTION_ENABLED", "false"),
+            *gates_env(driver),
+            *_limit_env(driver),
         ],
         # Ours: the vendor asks for nothing and restricts nothing.
         "resources": {"requests": {"cpu": "10m", "memory": "64Mi"}},

@@ -1,6 +1,6 @@
 """The custom resources of ComputeDomains.
 
-Source: https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/releases/tag/v0.4.1
+Source: https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/releases/tag/v0.5.0
 """
 
 from __future__ import annotations

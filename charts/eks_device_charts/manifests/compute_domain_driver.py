@@ -1,9 +1,11 @@
 """The ComputeDomain half of the NVIDIA DRA driver: kubelet plugin, classes, daemon account.
 
-Source: https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/releases/tag/v0.4.1
+Source: https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/releases/tag/v0.5.0
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from eks_devices import DriverPlan
 from eks_devices.names import (
@@ -13,7 +15,7 @@ from eks_devices.names import (
 )
 
 from .admission import own_node_policy, own_slices_policy
-from .compute_domain_controller import controller_access
+from .compute_domain_controller import controller_access, gates_env
 from .compute_domain_crds import GROUP, compute_domain_crds
 from .nvidia_kubelet_plugin import NAMESPACE, UPDATES, kubelet_plugin, plugin_pod
 from .objects import (
@@ -29,6 +31,7 @@ from .objects import (
     role_binding,
     rule,
     service_account,
+    value,
 )
 
 _NAME = "dra-driver-nvidia-gpu-compute-domain-plugin"
@@ -66,8 +69,9 @@ def _plugin_access() -> list[Object]:
         rule(GROUP, ["computedomains"], READ),
         rule("resource.k8s.io", ["resourceclaims"], READ),
         rule("resource.k8s.io", ["resourceslices"], [*READ, "create", "update", "delete"]),
-        # The plugin labels the node that a domain's channel was prepared on.
-        rule("", ["nodes"], ["get", "update"]),
+        # The plugin labels the node that a domain's channel was prepared on, and with its NVLink
+        # partition.
+        rule("", ["nodes"], ["get", "update", "patch"]),
     ]
     return [
         service_account(_NAME, NAMESPACE),
@@ -107,8 +111,15 @@ def driver_objects(driver: DriverPlan, image: str) -> list[Object]:
         health_port=51515,
         metrics_port=8081,
         liveness_period=10,
-        env=[],
+        env=[*_env(driver)],
         read_only_driver=True,
     )
     pod = plugin_pod(_NAME, image, container)
     return [daemon_set(driver, name=_NAME, namespace=NAMESPACE, pod=pod, strategy=UPDATES)]
+
+
+def _env(driver: DriverPlan) -> Iterator[Object]:
+    # Pods of a job find each other by the label; GPU Feature Discovery, which also sets it, would
+    # need a Node Feature Discovery.
+    yield value("GPU_CLIQUE_LABEL_ENABLED", "true")
+    yield from gates_env(driver)

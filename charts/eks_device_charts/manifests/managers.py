@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from eks_devices import DeviceType, DriverPlan, Feature, Mechanism
-from eks_devices.findings import Finding, fault, raise_faults
+from eks_devices import DeviceType, DriverPlan, Mechanism
 
 from . import (
     compute_domain_controller,
@@ -18,6 +17,7 @@ from . import (
     nvidia_device_plugin,
     nvidia_gpu_driver,
 )
+from .installation import Installation
 from .objects import Object
 
 ManagerKey = tuple[DeviceType, Mechanism]
@@ -34,42 +34,16 @@ class Manager:
     Attributes:
         draw: The objects of each owner.
         shared: The objects that a cluster has once.
-        classes: Those of them that differ by Kubernetes version.
+        classes: DeviceClasses, which a driver of the operating system needs too.
+        own_classes: DeviceClasses that only some owners need.
         controller: What runs once beside the Pods of the nodes.
-        sharing: The ways to share GPUs that `draw` can set up.
     """
 
     draw: Callable[[DriverPlan, str], list[Object]]
     shared: Callable[[], list[Object]] = _none
-    classes: Callable[[str], list[Object]] = _none
-    controller: Callable[[str], list[Object]] = _none
-    sharing: tuple[Feature, ...] = ()
-
-    def own(self, driver: DriverPlan, image: str) -> list[Object]:
-        """The objects of an owner.
-
-        Raises:
-            EksDevicesError: `SharingNotEmitted`: the owner shares GPUs in a way that has no
-                manifests yet.
-        """
-        raise_faults(self.sharing_faults(driver))
-        return self.draw(driver, image)
-
-    def sharing_faults(self, driver: DriverPlan) -> Iterator[Finding]:
-        """The faults of the groups that share GPUs in a way that has no manifests yet."""
-        sharing = driver.settings.get("sharing")
-        if sharing is None or sharing in self.sharing:
-            return
-        groups = [f"nodegroups.{name}" for name in driver.nodegroups]
-        for path in groups or [f"drivers.{driver.device_type}"]:
-            yield fault(
-                "SharingNotEmitted",
-                f"{path}.gpu_sharing",
-                f"{driver.device_type} by {driver.mechanism} has no manifests with {sharing} yet",
-                got=sharing,
-                allowed=", ".join(["None", *self.sharing]),
-                fix="share by time-slicing, or leave gpu_sharing out",
-            )
+    classes: Callable[[Installation], list[Object]] = _none
+    own_classes: Callable[[DriverPlan], list[Object]] = _none
+    controller: Callable[[DriverPlan, str], list[Object]] = _none
 
 
 MANAGERS = {
@@ -83,12 +57,10 @@ MANAGERS = {
         draw=nvidia_gpu_driver.driver_objects,
         shared=nvidia_gpu_driver.shared_objects,
         classes=nvidia_gpu_driver.device_classes,
-        sharing=(Feature.TIME_SLICING,),
+        own_classes=nvidia_gpu_driver.passthrough_classes,
     ),
     (DeviceType.GPU, Mechanism.DEVICE_PLUGIN): Manager(
-        draw=nvidia_device_plugin.driver_objects,
-        shared=nvidia_device_plugin.shared_objects,
-        sharing=(Feature.TIME_SLICING,),
+        draw=nvidia_device_plugin.driver_objects, shared=nvidia_device_plugin.shared_objects
     ),
     (DeviceType.COMPUTE_DOMAIN, Mechanism.DRA): Manager(
         draw=compute_domain_driver.driver_objects,

@@ -163,10 +163,13 @@ def _device(plan: NodegroupPlan, kind: DeviceType) -> DevicePlan | None:
 def _gpu_conflicts(plan: NodegroupPlan, own: Mapping[str, Any], path: str) -> Iterator[Finding]:
     """What the user sets of the built-in plugin while it serves the GPUs, as it does by default."""
     gpu = _device(plan, DeviceType.GPU)
-    if gpu is None or gpu.owner != HOST_OWNER:
+    if gpu is None or gpu.owner != HOST_OWNER or gpu.mechanism is Mechanism.DRA:
         return
     by = "how the built-in device plugin serves the GPUs of the plan"
-    default: dict[str, Any] = {BOTTLEROCKET_NVIDIA_PLUGIN: True, BOTTLEROCKET_NVIDIA_RENAME: False}
+    default: dict[str, Any] = {
+        BOTTLEROCKET_NVIDIA_PLUGIN: True,
+        BOTTLEROCKET_NVIDIA_RENAME: bool(gpu.settings.get("rename")),
+    }
     default |= {} if gpu.settings else {BOTTLEROCKET_NVIDIA_SHARING: "none"}
     for key, value in default.items():
         mine = found(own, key.split("."))
@@ -185,7 +188,7 @@ def _driver_conflicts(plan: NodegroupPlan, own: Mapping[str, Any], path: str) ->
         kind = DeviceType.GPU if name == BOTTLEROCKET_NVIDIA else DeviceType.EFA
         device = _device(plan, kind)
         enabled = isinstance(driver, Mapping) and driver.get("enabled") is True
-        if device is None or not enabled or _is_foreign_dra(device):
+        if device is None or not enabled or _is_own_dra(device):
             continue
         yield _conflict(
             path,
@@ -199,8 +202,9 @@ def _driver_conflicts(plan: NodegroupPlan, own: Mapping[str, Any], path: str) ->
         )
 
 
-def _is_foreign_dra(device: DevicePlan) -> bool:
-    return device.owner == EXTERNAL_OWNER and device.mechanism is Mechanism.DRA
+def _is_own_dra(device: DevicePlan) -> bool:
+    """Whether a driver of the host is the plan's manager, or somebody else's that is named."""
+    return device.owner in (EXTERNAL_OWNER, HOST_OWNER) and device.mechanism is Mechanism.DRA
 
 
 def _label_conflicts(plan: NodegroupPlan, own: Mapping[str, Any], path: str) -> Iterator[Finding]:

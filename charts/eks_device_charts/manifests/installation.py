@@ -1,0 +1,23 @@
+"""What the text of objects depends on, beside the settings of their manager."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from eks_devices import ClusterPlan, NvidiaInstallation
+
+from .images import ImageSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installation:
+    """The values of a cluster that objects are drawn from; never which node groups there are."""
+
+    kubernetes_version: str
+    images: ImageSource
+    nvidia: NvidiaInstallation
+
+    @classmethod
+    def of(cls, plan: ClusterPlan, images: ImageSource) -> Installation:
+        """The installation of a cluster's plan."""
+        return cls(kubernetes_version=plan.kubernetes_version, images=images, nvidia=plan.nvidia)

@@ -1,0 +1,200 @@
+"""What the options of the two GPU managers mean on the nodes of a group, and where they fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ._data import read_toml
+from .feature_gates import (
+    FeatureGate,
+    changed_gates,
+    feature_gates,
+    gate_rule_faults,
+    gates_source,
+    gates_text,
+)
+from .findings import Finding, fault, warning
+from .gpu_options import GpuDriver, GpuPlugin
+from .instance_types import AcceleratedInstanceType
+from .kubernetes import gate_is_on, minors
+from .mechanisms import Choice, feature_findings
+from .spec import NodegroupSpec
+from .vocabulary import DeviceType, Feature, Mechanism, OperatingSystem
+
+Settings = tuple[tuple[str, str | int], ...]
+
+
+def gpu_settings(spec: NodegroupSpec, mechanism: Mechanism) -> Settings:
+    """What the manager of a group's GPUs is told beyond its defaults."""
+    if DeviceType.GPU in spec.external:
+        return ()
+    if mechanism is Mechanism.DRA:
+        return () if spec.gpu_driver is None else tuple(_driver_settings(spec.gpu_driver))
+    sharing = spec.gpu_sharing.settings() if spec.gpu_sharing else ()
+    plugin = () if spec.gpu_plugin is None else tuple(_plugin_settings(spec.gpu_plugin))
+    return tuple(sorted((*sharing, *plugin)))
+
+
+def _driver_settings(driver: GpuDriver) -> Iterator[tuple[str, str | int]]:
+    if driver.consumable_shares is not None:
+        yield "consumable-shares", str(driver.consumable_shares)
+    gates = changed_gates(driver.gates)
+    if gates:
+        yield "feature-gates", gates_text(gates)
+    if driver.ignored_xids:
+        yield "ignored-xids", _numbers(driver.ignored_xids)
+
+
+def _plugin_settings(plugin: GpuPlugin) -> Iterator[tuple[str, str | int]]:
+    for name in ("device_id_strategy", "device_list_strategy"):
+        if getattr(plugin, name) is not None:
+            yield name.replace("_", "-"), str(getattr(plugin, name))
+    if plugin.pass_device_specs is not None:
+        yield "pass-device-specs", plugin.pass_device_specs
+    for name in ("feature_discovery", "gdrcopy", "gds"):
+        if getattr(plugin, name):
+            yield name.replace("_", "-"), True
+    if not plugin.health_checks:
+        yield "ignored-health-checks", "all"
+    elif plugin.ignored_xids:
+        yield "ignored-health-checks", _numbers(plugin.ignored_xids)
+
+
+def _numbers(values: object) -> str:
+    return ",".join(map(str, sorted(set(values)))) if isinstance(values, tuple) else ""
+
+
+def gpu_findings(
+    spec: NodegroupSpec, instance: AcceleratedInstanceType, version: str, choice: Choice
+) -> Iterator[Finding]:
+    """Faults and warnings of the options of a group's GPU manager."""
+    if choice.mechanism is Mechanism.DRA and spec.gpu_driver is not None:
+        yield from _driver_findings(spec, spec.gpu_driver, instance, version)
+    elif spec.gpu_driver is not None:
+        yield _of_dra(spec, choice)
+    if choice.mechanism is Mechanism.DEVICE_PLUGIN:
+        yield from _plugin_findings(spec)
+
+
+def _driver_findings(
+    spec: NodegroupSpec, driver: GpuDriver, instance: AcceleratedInstanceType, version: str
+) -> Iterator[Finding]:
+    path = f"{spec.path}.gpu_driver"
+    if driver.host_service:
+        yield from _host_findings(spec, instance.family, version)
+        return
+    yield from gate_rule_faults(driver.gates, f"{path}.feature_gates")
+    for name, on in driver.gates.items():
+        if on:
+            at = _gate_path(path, name, driver)
+            yield from _gate_findings(spec, feature_gates()[name], at, instance, version)
+
+
+def _gate_path(path: str, name: str, driver: GpuDriver) -> str:
+    return (
+        f"{path}.feature_gates[{name}]"
+        if name in driver.feature_gates
+        else (f"{path}.consumable_shares")
+    )
+
+
+def _gate_findings(
+    spec: NodegroupSpec,
+    gate: FeatureGate,
+    path: str,
+    instance: AcceleratedInstanceType,
+    version: str,
+) -> Iterator[Finding]:
+    if gate.feature:
+        option = path.removeprefix(f"{spec.path}.")
+        feature, of_type = Feature(gate.feature), {"family": instance.family, "version": version}
+        yield from feature_findings(spec, Mechanism.DRA, feature, option, got=gate.name, **of_type)
+    elif gate.kubernetes_gate and not gate_is_on(gate.kubernetes_gate, version):
+        yield _kubernetes_fault(gate, path, version)
+    if gate.bare_metal and not instance.bare_metal:
+        yield _bare_metal_fault(gate, path, instance)
+    elif gate.trap:
+        message = f"{gate.name} is {gate.stage}: {gate.trap}"
+        fix = "try it on a group of its own first"
+        yield warning("FeatureGateStage", path, message, fix=fix, source=gates_source())
+
+
+def _kubernetes_fault(gate: FeatureGate, path: str, version: str) -> Finding:
+    on = [minor for minor in minors() if gate_is_on(gate.kubernetes_gate, minor)]
+    return fault(
+        "FeatureGateNeedsKubernetes",
+        path,
+        f"{gate.name} needs {gate.kubernetes_gate}, which Kubernetes {version} has off, and EKS "
+        "lets nobody switch gates",
+        got=version,
+        allowed=f"Kubernetes {', '.join(on)}" if on else "no minor so far",
+        fix="upgrade the cluster" if on else "leave it out",
+        source=str(read_toml("kubernetes.toml")["source"]),
+    )
+
+
+def _bare_metal_fault(gate: FeatureGate, path: str, instance: AcceleratedInstanceType) -> Finding:
+    metal = [
+        one.name
+        for one in AcceleratedInstanceType.all()
+        if one.bare_metal and one.device_type is DeviceType.GPU
+    ]
+    return fault(
+        "FeatureGateNeedsBareMetal",
+        path,
+        f"{gate.name} needs an IOMMU, and {instance.name} runs under a hypervisor",
+        got=instance.name,
+        allowed=", ".join(metal),
+        fix="use a bare metal type, or leave the gate out",
+        source=gates_source(),
+    )
+
+
+def _host_findings(spec: NodegroupSpec, family: str, version: str) -> Iterator[Finding]:
+    path = "gpu_driver.host_service"
+    if spec.operating_system is not OperatingSystem.BOTTLEROCKET:
+        yield fault(
+            "HostServiceNeedsBottlerocket",
+            f"{spec.path}.{path}",
+            "no other operating system has the DRA driver built in",
+            got=str(spec.operating_system),
+            allowed="OperatingSystem.BOTTLEROCKET",
+            fix="leave host_service out: a DaemonSet runs the driver",
+            source="https://github.com/bottlerocket-os/bottlerocket/releases/tag/v1.66.0",
+        )
+        return
+    feature = Feature.HOST_SERVICE
+    yield from feature_findings(
+        spec, Mechanism.DRA, feature, path, got="True", family=family, version=version
+    )
+
+
+def _of_dra(spec: NodegroupSpec, choice: Choice) -> Finding:
+    return fault(
+        "OptionOfOtherMechanism",
+        f"{spec.path}.gpu_driver",
+        f"these are options of the DRA driver, and a device plugin serves the GPUs: "
+        f"{choice.reason}",
+        got=spec.gpu_driver,
+        allowed="None with the device plugin",
+        fix="name mechanism=Mechanism.DRA, or leave gpu_driver out",
+    )
+
+
+def _plugin_findings(spec: NodegroupSpec) -> Iterator[Finding]:
+    plugin = spec.gpu_plugin
+    if plugin is None or spec.operating_system is not OperatingSystem.BOTTLEROCKET:
+        return
+    row = read_toml("support.toml")["built_in_plugin"]
+    defaults = GpuPlugin()
+    for name in row["options"]:
+        if getattr(plugin, name) != getattr(defaults, name):
+            yield fault(
+                "OptionOfDaemonSet",
+                f"{spec.path}.gpu_plugin.{name}",
+                row["message"],
+                got=getattr(plugin, name),
+                allowed=row["allowed"],
+                fix=row["fix"],
+                source=row["source"],
+            )

@@ -1,0 +1,99 @@
+"""What a cluster's installation of NVIDIA's managers has once, whatever its node groups are."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ._frozen import FrozenDict
+from .feature_gates import (
+    COMPUTE_DOMAIN_COMPONENT,
+    changed_gates,
+    gate_form_faults,
+    gate_rule_faults,
+    gates_text,
+)
+from .findings import Finding, raise_faults
+from .gpu_options import frozen_gates
+from .typecheck import boolean, whole_number, wrong_type
+
+MOST_DOMAIN_NODES = 18
+"""The driver's default MAX_NODES_PER_IMEX_DOMAIN: the nodes of one NVL72 rack.
+
+Source: https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NvidiaInstallation:
+    """Options of NVIDIA's managers that a cluster has once.
+
+    Args:
+        compute_domain_gates: Gates of the driver's part for ComputeDomains, by name; each as the
+            driver has it unless named.
+        nodes_per_imex_domain: The most nodes of one NVLink partition that a ComputeDomain takes
+            in; 18, those of a rack, unless named.
+        extended_resource: Whether `nvidia.com/gpu` may be asked for on nodes with the DRA driver
+            too, from Kubernetes 1.36 on; it may unless named.
+        network_policies: Makes NetworkPolicies that let the driver's Pods reach the API server
+            and each other, and nothing else; none unless named.
+
+    Raises:
+        EksDevicesError: With every fault of the values.
+
+    Source: https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu
+    """
+
+    compute_domain_gates: Mapping[str, bool] = dataclasses.field(default_factory=FrozenDict)
+    nodes_per_imex_domain: int | None = None
+    extended_resource: bool = True
+    network_policies: bool = False
+
+    def __post_init__(self) -> None:
+        """Copy the mapping, and raise EksDevicesError with every fault."""
+        object.__setattr__(self, "compute_domain_gates", frozen_gates(self.compute_domain_gates))
+        raise_faults(_faults(self, "nvidia"))
+
+    def compute_domain_settings(self) -> Iterator[tuple[str, str | int]]:
+        """What the controller and the plugins of ComputeDomains are told beyond their defaults."""
+        gates = changed_gates(self.compute_domain_gates)
+        if gates:
+            yield "feature-gates", gates_text(gates)
+        if self.nodes_per_imex_domain is not None:
+            yield "nodes-per-imex-domain", self.nodes_per_imex_domain
+
+    def to_dict(self) -> dict[str, Any]:
+        """The options as plain JSON values."""
+        return {
+            "compute_domain_gates": dict(self.compute_domain_gates),
+            "nodes_per_imex_domain": self.nodes_per_imex_domain,
+            "extended_resource": self.extended_resource,
+            "network_policies": self.network_policies,
+        }
+
+
+def installation_type_faults(nvidia: object) -> tuple[Finding, ...]:
+    """The fault of what is neither None nor a NvidiaInstallation; one judged itself."""
+    if nvidia is None or isinstance(nvidia, NvidiaInstallation):
+        return ()
+    fix = "use NvidiaInstallation(...)"
+    return (wrong_type("nvidia", nvidia, "a NvidiaInstallation, or None", fix),)
+
+
+def _faults(nvidia: NvidiaInstallation, path: str) -> tuple[Finding, ...]:
+    at, gates = f"{path}.compute_domain_gates", nvidia.compute_domain_gates
+    form = list(gate_form_faults(gates, at, component=COMPUTE_DOMAIN_COMPONENT))
+    return (
+        *(form or gate_rule_faults(gates, at)),
+        *whole_number(
+            nvidia.nodes_per_imex_domain,
+            f"{path}.nodes_per_imex_domain",
+            lowest=1,
+            highest=MOST_DOMAIN_NODES,
+            optional=True,
+        ),
+        *boolean(nvidia.extended_resource, f"{path}.extended_resource"),
+        *boolean(nvidia.network_policies, f"{path}.network_policies"),
+    )
