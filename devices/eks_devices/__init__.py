@@ -31,6 +31,7 @@ from .support import Support, device_support
 from .taints import Taint, TaintEffect
 from .user_data import UserData
 from .vocabulary import Compute, DeviceType, Feature, Mechanism, OperatingSystem, Verdict
+from .workloads import compute_domain_claim, hide_gpus, same_nvlink_partition
 
 __all__ = [
     "AcceleratedInstanceType",
@@ -78,8 +79,11 @@ __all__ = [
     "UpdateStrategy",
     "UserData",
     "Verdict",
+    "compute_domain_claim",
     "device_support",
     "eks_registry",
+    "hide_gpus",
     "plan_cluster",
     "plan_nodegroup",
+    "same_nvlink_partition",
 ]

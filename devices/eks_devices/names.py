@@ -13,11 +13,22 @@ POOL_LABEL: Final = "eks-devices/nodegroup-pool"
 # The vendor's charts select nodes by this label, and no AMI sets it on every version.
 GPU_PRESENT_LABEL: Final = "nvidia.com/gpu.present"
 COMPUTE_TYPE_LABEL: Final = "eks.amazonaws.com/compute-type"
+INSTANCE_TYPE_LABEL: Final = "node.kubernetes.io/instance-type"
+# "<cluster uuid>.<clique id>": nodes with one value reach each other's GPU memory over NVLink.
+GPU_CLIQUE_LABEL: Final = "nvidia.com/gpu.clique"
 
 GPU_RESOURCE: Final = "nvidia.com/gpu"
 NEURON_RESOURCE: Final = "aws.amazon.com/neuron"
 NEURON_CORE_RESOURCE: Final = "aws.amazon.com/neuroncore"
 EFA_RESOURCE: Final = "vpc.amazonaws.com/efa"
+# Whole GPUs, shared ones and partitions: every resource of NVIDIA's device plugin.
+NVIDIA_RESOURCES: Final = "nvidia.com/"
+# Before the name of a DeviceClass: how Pods ask for its devices without a claim.
+CLASS_RESOURCES: Final = "deviceclass.resource.kubernetes.io/"
+
+# The NVIDIA container runtime reads which GPUs a container sees, and "void" is none.
+VISIBLE_DEVICES: Final = "NVIDIA_VISIBLE_DEVICES"
+NO_DEVICES: Final = "void"
 
 GPU_DRIVER: Final = "gpu.nvidia.com"
 COMPUTE_DOMAIN_DRIVER: Final = "compute-domain.nvidia.com"

@@ -55,10 +55,13 @@ EXPORTS = {
         "UpdateStrategy",
         "UserData",
         "Verdict",
+        "compute_domain_claim",
         "device_support",
         "eks_registry",
+        "hide_gpus",
         "plan_cluster",
         "plan_nodegroup",
+        "same_nvlink_partition",
     ],
     "eks_device_charts": [
         "ImageSource",
