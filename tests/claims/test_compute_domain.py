@@ -30,6 +30,15 @@ def test_by_default_a_domain_waits_for_no_number_of_nodes():
     assert manifest["metadata"]["namespace"] == "default"
 
 
+@pytest.mark.parametrize("nodes", [19, 36, 72])
+def test_a_domain_may_hold_the_nodes_of_several_ultraservers(nodes):
+    domain = ComputeDomain(name="trainer", nodes=nodes)
+
+    for instance_type in (None, "p6e-gb200.36xlarge"):
+        manifest = domain.to_dict(kubernetes_version="1.34", instance_type=instance_type)
+        assert manifest["spec"]["numNodes"] == nodes
+
+
 def test_a_template_name_and_all_channels():
     domain = ComputeDomain(
         name="a", channel_template="imex", allocation=ChannelAllocation.ALL, nodes=2

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from eks_devices import (
+    Capacity,
+    ComputeDomain,
     DeviceRequest,
     MatchAttribute,
     NodegroupSpec,
@@ -55,3 +57,55 @@ def test_a_claim_that_the_scheduler_may_search_for_long_is_told(
 )
 def test_a_claim_that_is_found_soon_is_fine(instance_type, requests, match):
     assert findings(instance_type, requests, match) == []
+
+
+BLOCK = "cr-0123456789abcdef0"
+WHOLE_RACK = Capacity.ultraserver_block(BLOCK, nodes=18)
+HALF_RACK = Capacity.ultraserver_block(BLOCK, nodes=9)
+UNNAMED = Capacity.ultraserver_block(BLOCK)
+
+
+def domain_findings(nodes, capacity, max_size):
+    spec = NodegroupSpec(
+        name="p6e", instance_type="p6e-gb200.36xlarge", max_size=max_size, capacity=capacity
+    )
+    domain = ComputeDomain(name="d", nodes=nodes)
+    plan = plan_nodegroup(spec, kubernetes_version="1.34")
+    return claim_findings(domain, claim_manifest(domain, plan), plan)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "capacity", "max_size", "size"),
+    [
+        (10, HALF_RACK, 18, 9),
+        (19, WHOLE_RACK, 36, 18),
+        (36, UNNAMED, 36, 18),
+    ],
+)
+def test_a_domain_of_more_nodes_than_an_ultraserver_has_is_told(nodes, capacity, max_size, size):
+    (found,) = domain_findings(nodes, capacity, max_size)
+
+    assert (found.code, found.severity) == ("DomainBeyondUltraServer", Severity.WARNING)
+    assert found.path == "compute_domains.default/d.nodes"
+    assert f"UltraServer of group p6e has {size}" in found.message
+    assert f"at most {size} nodes" in found.fix
+
+
+@pytest.mark.parametrize(
+    ("nodes", "capacity", "max_size"),
+    [
+        (0, HALF_RACK, 9),
+        (9, HALF_RACK, 9),
+        (18, WHOLE_RACK, 18),
+        (18, UNNAMED, 18),
+        (0, UNNAMED, 1),
+    ],
+)
+def test_a_domain_within_an_ultraserver_is_fine(nodes, capacity, max_size):
+    assert domain_findings(nodes, capacity, max_size) == []
+
+
+def test_a_domain_can_be_larger_than_its_group_and_than_the_ultraserver():
+    found = domain_findings(10, HALF_RACK, 9)
+
+    assert [one.code for one in found] == ["DomainLargerThanNodegroup", "DomainBeyondUltraServer"]

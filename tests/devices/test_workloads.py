@@ -225,7 +225,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.fixture(params=FUNCTIONS.values(), ids=FUNCTIONS)
+@pytest.fixture(params=FUNCTIONS.values(), ids=list(FUNCTIONS))
 def function(request):
     return request.param
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from ..findings import Finding, fault, raise_faults
+from .._data import read_toml
+from ..findings import Finding, raise_faults
 from ..instance_faults import nvlink_fault
 from ..instance_types import lookup
 from ..syntax import dns_label, dns_subdomain, is_dns_subdomain
@@ -17,14 +18,8 @@ from .settle import version_faults
 from .templates import DEFAULT_NAMESPACE
 
 COMPUTE_DOMAIN_API: Final = "resource.nvidia.com/v1beta1"
-MOST_DOMAIN_NODES: Final = 18
-"""The driver's default MAX_NODES_PER_IMEX_DOMAIN: the nodes of one NVL72 rack.
-
-Source: https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu
-"""
 
 _CHANNEL_SUFFIX: Final = "-channel"
-_DRIVER_PAGE: Final = "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu"
 
 
 class ChannelAllocation(StrEnum):
@@ -47,8 +42,9 @@ class ComputeDomain:
     Args:
         name: name of the object, a DNS name.
         namespace: its namespace, `default` when left out; nobody creates it.
-        nodes: how many nodes report ready before the domain does, at most 18. The default 0
-            waits for no number, as the driver recommends: Pods join as they start.
+        nodes: how many nodes report ready before the domain does. The default 0 waits for no
+            number, as the driver recommends: Pods join as they start. Nodes of several
+            UltraServers may be in one domain, but memory is shared within each UltraServer only.
         channel_template: name of the template that the driver makes, `<name>-channel` by default.
         allocation: one channel for each Pod by default, or all of them.
 
@@ -121,27 +117,14 @@ def _faults(domain: ComputeDomain) -> Iterator[Finding]:
     path = domain.path
     yield from dns_subdomain(domain.name, f"{path}.name")
     yield from dns_label(domain.namespace, f"{path}.namespace")
-    yield from _node_faults(domain.nodes, f"{path}.nodes")
+    # The driver bounds the nodes of an NVLink partition, of which a domain may hold several.
+    most = read_toml("limits.toml")["sizes"]["most"]
+    yield from whole_number(domain.nodes, f"{path}.nodes", lowest=0, highest=most)
     if domain.channel_template is not None:
         yield from dns_subdomain(domain.channel_template, f"{path}.channel_template")
     elif isinstance(domain.name, str) and is_dns_subdomain(domain.name):
         yield from dns_subdomain(domain.channel, f"{path}.channel_template")
     yield from member(domain.allocation, ChannelAllocation, f"{path}.allocation")
-
-
-def _node_faults(nodes: object, path: str) -> Iterator[Finding]:
-    if type(nodes) is not int or nodes <= MOST_DOMAIN_NODES:
-        yield from whole_number(nodes, path, lowest=0, highest=MOST_DOMAIN_NODES)
-        return
-    yield fault(
-        "OutOfRange",
-        path,
-        "the driver takes no more nodes into one IMEX domain",
-        got=nodes,
-        allowed=f"0 to {MOST_DOMAIN_NODES}",
-        fix="make one ComputeDomain per UltraServer",
-        source=_DRIVER_PAGE,
-    )
 
 
 def _type_faults(domain: ComputeDomain, instance_type: object) -> Iterator[Finding]:

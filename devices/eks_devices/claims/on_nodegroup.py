@@ -9,6 +9,7 @@ from typing import Any
 
 from .._data import read_toml
 from ..findings import EksDevicesError, Finding, fault, info, raise_faults, warning
+from ..instance_types import AcceleratedInstanceType
 from ..names import EFA_CLASS, NODEGROUP_LABEL
 from ..plans import DevicePlan, NodegroupPlan
 from ..vocabulary import DeviceType, Mechanism
@@ -19,6 +20,11 @@ from .syntax import DRA_PAGE
 from .templates import ResourceClaim, ResourceClaimTemplate
 
 Claim = ResourceClaim | ResourceClaimTemplate | ComputeDomain
+
+_CLIQUES = (
+    "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/blob/main/"
+    "cmd/compute-domain-daemon/cdclique.go"
+)
 
 
 def claim_manifest(claim: Claim, plan: NodegroupPlan) -> dict[str, Any]:
@@ -65,6 +71,24 @@ def _domain_findings(domain: ComputeDomain, plan: NodegroupPlan) -> Iterator[Fin
             f"{plan.max_size}",
             fix="ask for fewer nodes, raise max_size, or see that other groups hold the rest",
         )
+    size = _ultraserver_size(plan)
+    if size and domain.nodes > size:
+        yield warning(
+            "DomainBeyondUltraServer",
+            f"{domain.path}.nodes",
+            f"the domain waits for {domain.nodes} nodes, and an UltraServer of group {plan.name} "
+            f"has {size}: the driver joins the nodes of each UltraServer by themselves, so Pods "
+            "of two UltraServers share no memory",
+            fix=f"make a ComputeDomain of at most {size} nodes for each UltraServer, or a job "
+            "that reaches the other UltraServers over EFA",
+            source=_CLIQUES,
+        )
+
+
+def _ultraserver_size(plan: NodegroupPlan) -> int:
+    """The most nodes of the group that are of one UltraServer; 0 where there are none."""
+    sizes = AcceleratedInstanceType.of(plan.instance_type).ultraserver_sizes
+    return plan.capacity.nodes or max(sizes, default=0)
 
 
 def _search_findings(path: str, manifest: dict[str, Any]) -> Iterator[Finding]:
