@@ -1,7 +1,8 @@
 """Manifests of the device managers as pure functions, and the cdk8s charts that wrap them.
 
-`device_manifests` needs the standard library alone. The charts need the extra `charts`, and
-loading cdk8s starts a Node process, so they are loaded when they are first asked for.
+`device_manifests` and `gpu_operator_values` need the standard library alone. The charts need the
+extra `charts`, and loading cdk8s starts a Node process, so they are loaded when they are first
+asked for.
 """
 
 from __future__ import annotations
@@ -9,12 +10,18 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .manifests import ImageSource, device_manifests
+from .manifests import ImageSource, device_manifests, gpu_operator_values
 
 if TYPE_CHECKING:
     from .charts import claims_chart, device_charts
 
-__all__ = ["ImageSource", "claims_chart", "device_charts", "device_manifests"]
+__all__ = [
+    "ImageSource",
+    "claims_chart",
+    "device_charts",
+    "device_manifests",
+    "gpu_operator_values",
+]
 
 
 def __getattr__(name: str) -> Any:

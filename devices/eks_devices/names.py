@@ -16,6 +16,10 @@ COMPUTE_TYPE_LABEL: Final = "eks.amazonaws.com/compute-type"
 INSTANCE_TYPE_LABEL: Final = "node.kubernetes.io/instance-type"
 # "<cluster uuid>.<clique id>": nodes with one value reach each other's GPU memory over NVLink.
 GPU_CLIQUE_LABEL: Final = "nvidia.com/gpu.clique"
+# "false" keeps everything that NVIDIA's GPU operator runs on nodes off a node.
+GPU_OPERANDS_LABEL: Final = "nvidia.com/gpu.deploy.operands"
+# The partitions that the operator's MIG manager cuts the GPUs of a node into.
+MIG_CONFIG_LABEL: Final = "nvidia.com/mig.config"
 
 GPU_RESOURCE: Final = "nvidia.com/gpu"
 NEURON_RESOURCE: Final = "aws.amazon.com/neuron"

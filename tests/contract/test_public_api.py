@@ -68,6 +68,7 @@ EXPORTS = {
         "claims_chart",
         "device_charts",
         "device_manifests",
+        "gpu_operator_values",
     ],
     "eks_device_constructs": [
         "AcceleratedCluster",

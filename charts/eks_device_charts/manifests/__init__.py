@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .assembly import device_manifests
+from .gpu_operator import gpu_operator_values
 from .images import ImageSource
 
-__all__ = ["ImageSource", "device_manifests"]
+__all__ = ["ImageSource", "device_manifests", "gpu_operator_values"]
