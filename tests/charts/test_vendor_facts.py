@@ -1,0 +1,202 @@
+"""What the reduction of Kubernetes objects to facts sees, and how facts are compared."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+
+from .vendor_differences import Decision, Difference, differences
+from .vendor_facts import facts
+
+# What may change without a fact: what things are called or told, and not what they do.
+UNSEEN = re.compile(
+    r".*: metadata\.labels\..*"
+    r"|\w+: spec\.template\.metadata\.(labels|annotations)\..*"
+    r"|(ServiceAccount|\w*Role|\w*RoleBinding|\w+PolicyBinding): apiVersion"
+    r"|\w+Binding: (metadata\.name|roleRef\.apiGroup|subjects\.\*\.kind)"
+    r"|CustomResourceDefinition: .*\.x-kubernetes-validations\.\*\.message"
+    r"|ValidatingAdmissionPolicy: spec\.(matchConditions\.\*\.name|validations\.\*\.message)"
+)
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths of the plain values."""
+    if isinstance(value, dict | list):
+        pairs = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, inner in pairs:
+            yield from leaves(inner, (*path, key))
+    else:
+        yield path
+
+
+def changed(value: Any) -> Any:
+    if isinstance(value, bool):
+        return not value
+    return value + 1 if isinstance(value, int) else f"x{value}"
+
+
+def with_change(items: list[dict[str, Any]], number: int, path: tuple[Any, ...]) -> list[Any]:
+    """The objects with another value in one place."""
+    one: Any = copy.deepcopy(items[number])
+    inner = one
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = changed(inner[path[-1]])
+    return [*items[:number], one, *items[number + 1 :]]
+
+
+def is_seen(items: list[dict[str, Any]], number: int, path: tuple[Any, ...]) -> bool:
+    """Whether the facts change, or the objects no longer fit together."""
+    try:
+        return facts(with_change(items, number, path)) != facts(items)
+    except (AttributeError, KeyError, ValueError, yaml.YAMLError):
+        return True
+
+
+@pytest.mark.parametrize(
+    "name", ["gpu-dra-time-slicing", "compute-domain-dra", "gpu-device-plugin-time-slicing"]
+)
+def test_every_change_of_what_an_object_does_changes_a_fact(manifests, name):
+    items = manifests(name, version="1.36")
+    unseen = {
+        f"{item['kind']}: {'.'.join('*' if isinstance(key, int) else key for key in path)}"
+        for number, item in enumerate(items)
+        for path in leaves(item)
+        if not is_seen(items, number, path)
+    }
+
+    assert unseen
+    assert [one for one in sorted(unseen) if not UNSEEN.fullmatch(one)] == []
+
+
+def workload(kind: str = "DaemonSet", *, container: dict[str, Any] | None = None, **pod: Any):
+    one = {"name": "main", "image": "registry.example/tool:v1"} | (container or {})
+    spec = {"template": {"spec": {"containers": [one], **pod}}}
+    return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "tool"}, "spec": spec}
+
+
+def test_what_the_api_server_fills_in_is_no_difference():
+    terse = workload(volumes=[{"name": "a", "hostPath": {"path": "/a"}}])
+    terse["spec"]["template"]["spec"]["containers"][0]["volumeMounts"] = [
+        {"name": "a", "mountPath": "/a"}
+    ]
+    verbose = workload(
+        container={
+            "imagePullPolicy": "IfNotPresent",
+            "resources": {},
+            "securityContext": {},
+            "volumeMounts": [
+                {"name": "b", "mountPath": "/a/", "readOnly": False, "mountPropagation": "None"}
+            ],
+        },
+        volumes=[{"name": "b", "hostPath": {"path": "/a", "type": ""}}],
+        hostNetwork=False,
+        automountServiceAccountToken=True,
+        nodeSelector=None,
+    )
+    verbose["spec"]["updateStrategy"] = {
+        "type": "RollingUpdate",
+        "rollingUpdate": {"maxUnavailable": 1},
+    }
+
+    assert facts([terse]) == facts([verbose])
+
+
+def test_a_script_is_the_command_that_it_ends_with():
+    script = 'if [ "${MASK}" = "1" ]; then\n  mask it\nfi\nplugin -v $(LEVEL)\n'
+    shell = {"command": ["bash", "-c"], "args": [script], "env": [{"name": "LEVEL", "value": "4"}]}
+
+    found = facts([workload(container=shell)])["DaemonSet tool, container main"]
+
+    assert found["command"] == "plugin -v 4"
+    assert found["shell reads"] == "MASK"
+
+
+def test_an_account_may_what_its_roles_say_together():
+    def role(kind, verbs, **meta):
+        rule = {"apiGroups": [""], "resources": ["pods"], "verbs": verbs}
+        return {"kind": kind, "metadata": {"name": "r", **meta}, "rules": [rule]}
+
+    def binding(kind, **meta):
+        return {
+            "kind": f"{kind}Binding",
+            "metadata": {"name": "b", **meta},
+            "roleRef": {"kind": kind, "name": "r"},
+            "subjects": [{"kind": "ServiceAccount", "name": "a", "namespace": "n"}],
+        }
+
+    roles = [role("ClusterRole", ["list"]), role("Role", ["get"], namespace="n")]
+    bindings = [binding("ClusterRole"), binding("Role", namespace="n"), binding("ClusterRole")]
+
+    assert facts([*roles, *bindings]) == {
+        "Account n/a": {"may everywhere: core/pods": "list", "may in n: core/pods": "get"}
+    }
+
+
+def test_a_selector_that_is_not_understood_is_an_error():
+    def selecting(expression):
+        spec = {"selectors": [{"cel": {"expression": expression}}]}
+        meta = {"name": "c"}
+        return {"apiVersion": "v1", "kind": "DeviceClass", "metadata": meta, "spec": spec}
+
+    found = facts([selecting("device.driver == 'a.b' && device.attributes['a.b'].id == 0")])
+
+    assert found["DeviceClass c"]["selects driver"] == "a.b"
+    assert found["DeviceClass c"]["selects a.b/id"] == "0"
+    with pytest.raises(ValueError, match="another form: device"):
+        facts([selecting("device.driver != 'a.b'")])
+
+
+def test_what_one_side_lacks_is_a_difference():
+    theirs = {"DaemonSet a": {"x": "1"}, "DaemonSet a, container b": {"x": "1"}, "Service s": {}}
+    ours = {"DaemonSet a": {"y": "1"}, "DaemonSet o": {}, "DaemonSet o, container b": {}}
+
+    assert {str(one) for one in differences(theirs, ours, {})} == {
+        "DaemonSet a: x: 1 -> absent",
+        "DaemonSet a: y: absent -> 1",
+        "DaemonSet a, container b: present -> absent",
+        "Service s: present -> absent",
+        "DaemonSet o: absent -> present",
+    }
+
+
+def test_two_of_ours_that_are_one_of_theirs_are_each_compared():
+    theirs = {"DaemonSet both": {"priority": "high", "account": "Account n/theirs"}}
+    ours = {
+        "DaemonSet first-0123abcd": {"priority": "high", "account": "Account n/one"},
+        "DaemonSet second": {"priority": "low", "account": "Account n/two"},
+        "Account n/one": {"may everywhere: core/pods": "get, list"},
+        "Account n/two": {"may everywhere: core/pods": "watch"},
+    }
+    names = {
+        "DaemonSet first": "DaemonSet both",
+        "DaemonSet second": "DaemonSet both",
+        "Account n/one": "Account n/theirs",
+        "Account n/two": "Account n/theirs",
+    }
+    theirs["Account n/theirs"] = {"may everywhere: core/pods": "get, list, watch"}
+
+    assert differences(theirs, ours, names) == {
+        Difference(what="DaemonSet both: priority", vendor="high", ours="low")
+    }
+
+
+@pytest.mark.parametrize(
+    ("what", "vendor", "ours", "covers"),
+    [
+        ("DaemonSet a: env X", "1", "absent", True),
+        ("DaemonSet *: env X", "*", "absent", True),
+        ("DaemonSet a: env X", "2", "absent", False),
+        ("DaemonSet a: env X", "1", "*t present", False),
+        ("DaemonSet a: env [X]", "1", "absent", False),
+    ],
+)
+def test_a_row_covers_the_path_and_the_values_that_it_names(what, vendor, ours, covers):
+    row = Decision(chart="c", what=what, vendor=vendor, ours=ours, why="", source="")
+
+    assert row.covers(Difference(what="DaemonSet a: env X", vendor="1", ours="absent")) is covers
