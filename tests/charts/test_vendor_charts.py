@@ -1,0 +1,183 @@
+"""Our NVIDIA manifests against what the vendor's own charts make, every difference explained."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eks_device_charts import device_manifests
+from eks_devices import DeviceType, DriverRelease, Mechanism, plan_cluster
+
+from .conftest import DRA, GPU, IMAGES, PLUGIN, SLICED, SLICED_DRA, VERSIONS, Kept
+from .vendor_differences import (
+    CHARTS,
+    FOLDER,
+    Decision,
+    Difference,
+    chart,
+    decisions,
+    differences,
+    facts_of,
+    page,
+    written,
+)
+from .vendor_facts import facts
+
+DOMAIN = DeviceType.COMPUTE_DOMAIN
+DRIVER, DEVICE_PLUGIN = CHARTS
+Objects = Callable[[str], list[dict[str, Any]]]
+Case = tuple[str, str]
+
+
+def of(*groups: Any, **keep: tuple[Mechanism, ...]) -> Objects:
+    """The objects of node groups and of what is kept, for a Kubernetes version."""
+    kept: Kept = {DeviceType(device.replace("_", "-")): how for device, how in keep.items()}
+
+    def objects(version: str) -> list[dict[str, Any]]:
+        plan = plan_cluster(kubernetes_version=version, nodegroups=groups, keep=kept)
+        return device_manifests(plan, images=IMAGES)
+
+    return objects
+
+
+# What we make for a feature set of a chart.
+CASES: dict[Case, Objects] = {
+    (DRIVER, "gpus"): of(gpu=(DRA,)),
+    (DRIVER, "gpus-time-slicing"): of(SLICED_DRA),
+    (DRIVER, "compute-domains"): of(compute_domain=(DRA,)),
+    (DRIVER, "both"): of(gpu=(DRA,), compute_domain=(DRA,)),
+    (DEVICE_PLUGIN, "default"): of(gpu=(PLUGIN,)),
+    (DEVICE_PLUGIN, "time-slicing"): of(SLICED),
+}
+# What has no manifests of ours yet.
+NOT_YET: set[Case] = {
+    (DRIVER, "compute-domains-clique-label"),
+    (DRIVER, "gpus-consumable-shares"),
+    (DRIVER, "gpus-dynamic-mig"),
+    (DRIVER, "gpus-mps"),
+    (DRIVER, "gpus-passthrough"),
+    (DRIVER, "network-policies"),
+    (DRIVER, "webhook"),
+    (DEVICE_PLUGIN, "cdi-cri"),
+    (DEVICE_PLUGIN, "cpu-manager"),
+    (DEVICE_PLUGIN, "gdrcopy-gds"),
+    (DEVICE_PLUGIN, "gfd"),
+    (DEVICE_PLUGIN, "mig-mixed"),
+    (DEVICE_PLUGIN, "mps"),
+}
+# What the vendor calls an object of ours. Our two DaemonSets of the DRA driver are one of theirs.
+_KUBELET_PLUGIN = "DaemonSet dra-driver-nvidia-gpu-kubelet-plugin"
+_ACCOUNT = "Account nvidia/dra-driver-nvidia-gpu-service-account"
+_POLICY = "ValidatingAdmissionPolicy resourceslices"
+_DRIVER_POLICY = f"{_POLICY}-policy-dra-driver-nvidia-gpu"
+_PLUGIN = "nvdp-nvidia-device-plugin"
+NAMES = {
+    "DaemonSet dra-driver-nvidia-gpu-compute-domain-plugin": _KUBELET_PLUGIN,
+    "Account nvidia/dra-driver-nvidia-gpu-kubelet-plugin": f"{_ACCOUNT}-kubeletplugin",
+    "Account nvidia/dra-driver-nvidia-gpu-compute-domain-plugin": f"{_ACCOUNT}-kubeletplugin",
+    "Account nvidia/dra-driver-nvidia-gpu-controller": f"{_ACCOUNT}-controller",
+    f"{_POLICY}-dra-driver-nvidia-gpu-kubelet-plugin": _DRIVER_POLICY,
+    f"{_POLICY}-dra-driver-nvidia-gpu-compute-domain-plugin": _DRIVER_POLICY,
+    f"Account nvidia/{_PLUGIN}": f"Account nvidia/{_PLUGIN}-service-account",
+    f"ConfigMap {_PLUGIN}": f"ConfigMap {_PLUGIN}-configs",
+}
+
+
+@functools.cache
+def found(case: Case, version: str) -> frozenset[Difference]:
+    theirs = facts_of(chart(case[0]), case[1])
+    return frozenset(differences(theirs, facts(CASES[case](version)), NAMES))
+
+
+def rows_for(case: Case, one: Difference) -> list[Decision]:
+    return [row for row in decisions() if row.chart == case[0] and row.covers(one)]
+
+
+def test_each_feature_set_is_compared_or_known_to_be_missing():
+    known = {(name, one) for name in CHARTS for one in chart(name)["sets"]}
+
+    assert CASES.keys() | NOT_YET == known
+    assert not CASES.keys() & NOT_YET
+
+
+@pytest.mark.parametrize("case", CASES, ids="/".join)
+def test_every_difference_is_explained(case, version):
+    unexplained = [str(one) for one in sorted(found(case, version)) if not rows_for(case, one)]
+
+    assert unexplained == []
+
+
+@pytest.mark.parametrize("case", CASES, ids="/".join)
+def test_a_difference_has_one_explanation(case):
+    explained = {
+        str(one): [row.why for row in rows]
+        for version in VERSIONS
+        for one in found(case, version)
+        if len(rows := rows_for(case, one)) > 1
+    }
+
+    assert explained == {}
+
+
+def test_every_explanation_is_of_a_difference():
+    there = [
+        (case[0], one) for case in CASES for version in VERSIONS for one in found(case, version)
+    ]
+    stale = [
+        f"{row.what}: {row.vendor} -> {row.ours}"
+        for row in decisions()
+        if not any(row.chart == name and row.covers(one) for name, one in there)
+    ]
+
+    assert stale == []
+
+
+def test_every_explanation_says_why_and_names_a_source():
+    for row in decisions():
+        assert row.chart in CHARTS
+        assert row.why[:1].isupper(), row
+        assert row.why.endswith("."), row
+        assert row.source.startswith("https://"), row
+
+
+@pytest.mark.parametrize(
+    ("name", "device", "mechanism"),
+    [(DRIVER, GPU, DRA), (DRIVER, DOMAIN, DRA), (DEVICE_PLUGIN, GPU, PLUGIN)],
+)
+def test_the_pinned_release_is_the_one_that_we_compare_with(name, device, mechanism):
+    release = DriverRelease.of(device_type=device, mechanism=mechanism)
+    containers = [
+        (lines["image"], lines["tag"])
+        for one in chart(name)["sets"]
+        for lines in facts_of(chart(name), one).values()
+        if "image" in lines
+    ]
+
+    assert {*containers} == {(release.image, release.tag)}
+    assert release.tag == f"v{chart(name)['source']['version']}"
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_file_of_facts_is_written_in_one_way(name):
+    file = chart(name)
+    sets = {
+        one: (rest["values"], rest.get("like"), facts_of(file, one))
+        for one, rest in file["sets"].items()
+    }
+
+    assert written(file["source"], sets) == (FOLDER / f"{name}.json").read_text(encoding="utf-8")
+
+
+def test_the_page_says_what_the_table_says(request):
+    file = Path(request.config.rootpath) / "docs" / "vendor-differences.md"
+    head, mark, _ = file.read_text(encoding="utf-8").partition("## ")
+    whole = head + page(decisions())
+    if request.config.getoption("--update-snapshots"):
+        file.write_text(whole, encoding="utf-8")
+
+    assert mark
+    assert file.read_text(encoding="utf-8") == whole
