@@ -89,6 +89,14 @@ def runs_built_in_plugin(group: NodegroupPlan) -> bool:
     )
 
 
+def runs_built_in_driver(group: NodegroupPlan) -> bool:
+    """Whether the nodes of a group start NVIDIA's DRA driver by themselves, as they are told to.
+
+    Source: https://github.com/bottlerocket-os/bottlerocket/releases/tag/v1.66.0
+    """
+    return group.bottlerocket_settings.get(BOTTLEROCKET_NVIDIA_DRIVER) is True
+
+
 def _device_settings(device: DevicePlan) -> dict[str, str | int | bool]:
     if device.device_type is DeviceType.NEURON:
         # Without it Pods that do not run as root cannot open /dev/neuron*.

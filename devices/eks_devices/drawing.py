@@ -14,6 +14,7 @@ from .amis import CUSTOM_AMI, ami_type, disk_device
 from .bottlerocket import bottlerocket_settings
 from .extended_resources import extended_resources
 from .findings import Finding
+from .gpu_operator import gpu_operator_labels
 from .gpu_rules import gpu_settings
 from .instance_store import uses_instance_store
 from .instance_types import AcceleratedInstanceType
@@ -163,6 +164,8 @@ def _labels(spec: NodegroupSpec, devices: tuple[DevicePlan, ...]) -> FrozenDict[
         labels[manager_label(device.device_type)] = device.owner
         if device.device_type is DeviceType.GPU:
             labels[GPU_PRESENT_LABEL] = "true"
+            # A user's own label may let the operator in, for its exporters; its values judge it.
+            labels = gpu_operator_labels(device) | labels
     return FrozenDict(sorted(labels.items()))
 
 

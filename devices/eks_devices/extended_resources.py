@@ -6,7 +6,13 @@ from collections.abc import Iterator
 
 from ._frozen import FrozenDict
 from .instance_types import AcceleratedInstanceType, Accelerator
-from .names import EFA_RESOURCE, GPU_RESOURCE, NEURON_CORE_RESOURCE, NEURON_RESOURCE
+from .names import (
+    EFA_RESOURCE,
+    GPU_RESOURCE,
+    NEURON_CORE_RESOURCE,
+    NEURON_RESOURCE,
+    SHARED_GPU_RESOURCE,
+)
 from .plans import DevicePlan
 from .vocabulary import DeviceType, Mechanism
 
@@ -25,10 +31,15 @@ def extended_resources(
             size = logical_neuron_cores or instance.default_logical_core_size
             found += _neuron(instance.accelerator, size)
         elif device.device_type is DeviceType.GPU:
-            found.append((GPU_RESOURCE, device.count * int(device.settings.get("replicas", 1))))
+            found.append(_gpus(device))
         else:
             found.append((EFA_RESOURCE, device.count))
     return FrozenDict(found)
+
+
+def _gpus(device: DevicePlan) -> tuple[str, int]:
+    name = SHARED_GPU_RESOURCE if device.settings.get("rename") else GPU_RESOURCE
+    return name, device.count * int(device.settings.get("replicas", 1))
 
 
 def _neuron(chips: Accelerator | None, logical_core_size: int) -> Iterator[tuple[str, int]]:

@@ -13,12 +13,15 @@ from .feature_gates import (
     gates_source,
     gates_text,
 )
-from .findings import Finding, fault, warning
+from .findings import Finding, fault, info, warning
 from .gpu_options import GpuDriver, GpuPlugin
 from .instance_types import AcceleratedInstanceType
 from .kubernetes import gate_is_on, minors
+from .labels import taints_of
 from .mechanisms import Choice, feature_findings
+from .names import GPU_RESOURCE, SHARED_GPU_RESOURCE
 from .spec import NodegroupSpec
+from .taints import TaintEffect
 from .vocabulary import DeviceType, Feature, Mechanism, OperatingSystem
 
 Settings = tuple[tuple[str, str | int], ...]
@@ -74,6 +77,7 @@ def gpu_findings(
         yield _of_dra(spec, choice)
     if choice.mechanism is Mechanism.DEVICE_PLUGIN:
         yield from _plugin_findings(spec)
+        yield from _toleration_findings(spec, instance)
 
 
 def _driver_findings(
@@ -84,6 +88,8 @@ def _driver_findings(
         yield from _host_findings(spec, instance.family, version)
         return
     yield from gate_rule_faults(driver.gates, f"{path}.feature_gates")
+    if driver.gates.get("MPSSupport"):
+        yield from _eviction_findings(spec, instance)
     for name, on in driver.gates.items():
         if on:
             at = _gate_path(path, name, driver)
@@ -167,6 +173,37 @@ def _host_findings(spec: NodegroupSpec, family: str, version: str) -> Iterator[F
     yield from feature_findings(
         spec, Mechanism.DRA, feature, path, got="True", family=family, version=version
     )
+
+
+def _eviction_findings(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
+    """The driver puts MPS daemons on their node by name, without tolerations."""
+    for taint in taints_of(spec, instance.device_type):
+        if taint.effect is TaintEffect.NO_EXECUTE:
+            yield warning(
+                "MpsDaemonEvicted",
+                f"{spec.path}.taints",
+                f"the driver's MPS daemons do not tolerate {taint}, so that they are evicted and "
+                "Pods which share a GPU by MPS wait for one in vain",
+                fix="use the effect NoSchedule, or share otherwise",
+                source=gates_source(),
+            )
+
+
+def _toleration_findings(
+    spec: NodegroupSpec, instance: AcceleratedInstanceType
+) -> Iterator[Finding]:
+    """EKS gives Pods a toleration for the key that is called like what they ask for."""
+    sharing = spec.gpu_sharing
+    taints = [one for one in taints_of(spec, instance.device_type) if one.key == GPU_RESOURCE]
+    if sharing is not None and sharing.rename and taints:
+        yield info(
+            "TolerationNotAdded",
+            f"{spec.path}.gpu_sharing.rename",
+            f"Pods that ask for {SHARED_GPU_RESOURCE} get no toleration for the taint "
+            f"{taints[0]}, as those that ask for {GPU_RESOURCE} do",
+            fix=f"add the toleration {{key: {GPU_RESOURCE}, operator: Exists}} to them",
+            source="https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#extendedresourcetoleration",
+        )
 
 
 def _of_dra(spec: NodegroupSpec, choice: Choice) -> Finding:

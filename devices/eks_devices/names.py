@@ -22,6 +22,7 @@ GPU_OPERANDS_LABEL: Final = "nvidia.com/gpu.deploy.operands"
 MIG_CONFIG_LABEL: Final = "nvidia.com/mig.config"
 
 GPU_RESOURCE: Final = "nvidia.com/gpu"
+SHARED_GPU_RESOURCE: Final = "nvidia.com/gpu.shared"
 NEURON_RESOURCE: Final = "aws.amazon.com/neuron"
 NEURON_CORE_RESOURCE: Final = "aws.amazon.com/neuroncore"
 EFA_RESOURCE: Final = "vpc.amazonaws.com/efa"

@@ -35,9 +35,11 @@ NODES = {
     "neuron-device-plugin": ("kube-system", "neuron-device-plugin"),
     "neuron-dra-driver": SLICES["neuron-dra-driver"][:2],
 }
+DAEMON = ("nvidia", "compute-domain-daemon-service-account")
 POLICIES = {f"resourceslices-{name}": account[:2] for name, account in SLICES.items()} | {
     f"nodes-{name}": account for name, account in NODES.items()
 }
+PODS = {"pods-compute-domain-daemon": DAEMON}
 # The vendor of Neuron ships no policy and documents little, so ours only warns.
 TELLING = {
     "nodes-neuron-device-plugin",
@@ -114,6 +116,38 @@ def test_a_manager_changes_its_own_node_only(find, manager):
             assert judge(policy, request(user, "UPDATE", nodes), object=node) is False
 
 
+def test_a_daemon_of_a_compute_domain_changes_its_own_pod_only(find):
+    """Other Pods of its namespace are privileged, and a patch puts any image into one."""
+    policy = find("ValidatingAdmissionPolicy", "every-manager", name="pods-compute-domain-daemon")
+    key = "authentication.kubernetes.io/pod-name"
+
+    def asked(user, names):
+        extra = {} if names is None else {key: names}
+        return {"operation": "UPDATE", "userInfo": {"username": user, "extra": extra}}
+
+    daemon = "system:serviceaccount:" + ":".join(DAEMON)
+    own, other = ({"metadata": {"name": name}} for name in ("daemon-a", "plugin-b"))
+    assert judge(policy, asked(daemon, ["daemon-a"]), object=own, oldObject=own) is True
+    assert judge(policy, asked(daemon, ["daemon-a"]), object=other, oldObject=other) is False
+    for names in (None, [], [""]):
+        for pod in (own, {"metadata": {"name": ""}}):
+            assert judge(policy, asked(daemon, names), object=pod) is False
+    for user in (f"{daemon}x", "system:serviceaccount:default:default", "kubernetes-admin"):
+        assert judge(policy, asked(user, ["daemon-a"]), object=other) is None
+
+
+def test_an_owner_with_an_account_of_its_own_is_judged_as_well(find):
+    name = "dra-driver-nvidia-gpu-kubelet-plugin"
+    policy = find("ValidatingAdmissionPolicy", "gpu-dra-mps", name=f"resourceslices-{name}")
+    user = find("DaemonSet", "gpu-dra-mps")["spec"]["template"]["spec"]["serviceAccountName"]
+    slices = [{"spec": {"driver": "gpu.nvidia.com", "nodeName": node}} for node in ("node-a", "b")]
+    asked = request(f"system:serviceaccount:nvidia:{user}")
+
+    assert user != name
+    assert [judge(policy, asked, object=one) for one in slices] == [True, False]
+    assert judge(policy, request(f"system:serviceaccount:other:{user}"), object=slices[1]) is None
+
+
 @pytest.mark.parametrize("name", POLICIES)
 def test_a_policy_judges_the_account_of_its_manager_and_nobody_else(find, manifests, name):
     policy = find("ValidatingAdmissionPolicy", "every-manager", name=name)
@@ -143,13 +177,13 @@ def test_every_policy_is_bound_and_every_driver_has_one(manifests):
     policies = [one for one in items if one["kind"] == "ValidatingAdmissionPolicy"]
     bindings = [one for one in items if one["kind"] == "ValidatingAdmissionPolicyBinding"]
 
-    assert [one["metadata"]["name"] for one in policies] == sorted(POLICIES)
+    assert [one["metadata"]["name"] for one in policies] == sorted({**POLICIES, **PODS})
     assert [one["spec"] for one in bindings] == [
         {
             "policyName": name,
             "validationActions": ["Warn", "Audit"] if name in TELLING else ["Deny"],
         }
-        for name in sorted(POLICIES)
+        for name in sorted({**POLICIES, **PODS})
     ]
     for policy in policies:
         kind = policy["metadata"]["name"].partition("-")[0]
@@ -163,6 +197,12 @@ RULED = {
         "apiVersions": ["v1"],
         "operations": ["CREATE", "UPDATE", "DELETE"],
         "resources": ["resourceslices"],
+    },
+    "pods": {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "operations": ["UPDATE"],
+        "resources": ["pods", "pods/ephemeralcontainers", "pods/resize", "pods/status"],
     },
     "nodes": {
         "apiGroups": [""],

@@ -183,13 +183,13 @@ ACCOUNTS = {
     ],
     "nvidia/dra-driver-nvidia-gpu-compute-domain-plugin": [
         "core: nodes: get update patch",
-        "resource.k8s.io: resourceclaims: get list watch",
+        "resource.k8s.io: resourceclaims: get",
         "resource.k8s.io: resourceslices: get list watch create update delete",
         "resource.nvidia.com: computedomaincliques in nvidia: get",
         "resource.nvidia.com: computedomains: get list watch",
     ],
     "nvidia/dra-driver-nvidia-gpu-controller": [
-        "apps: daemonsets in nvidia: get list watch create update patch delete",
+        "apps: daemonsets in nvidia: get list watch create update delete",
         "core: nodes: get list watch update",
         "core: pods in nvidia: get list watch",
         "resource.k8s.io: resourceclaimtemplates: get list watch create update delete",
@@ -199,7 +199,7 @@ ACCOUNTS = {
     ],
     "nvidia/dra-driver-nvidia-gpu-kubelet-plugin": [
         "core: nodes: get",
-        "resource.k8s.io: resourceclaims: get list watch",
+        "resource.k8s.io: resourceclaims: get",
         "resource.k8s.io: resourceslices: get list watch create update delete",
     ],
 }

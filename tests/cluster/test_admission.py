@@ -22,6 +22,7 @@ CONTROLLER = "system:serviceaccount:nvidia:dra-driver-nvidia-gpu-controller"
 # How each manager that may change Node objects does so.
 NODE_WRITES = [
     (DOMAIN_PLUGIN, "PUT", ""),
+    (DOMAIN_PLUGIN, "PATCH", ""),
     ("neuron-dra-driver-kubelet-plugin", "PUT", ""),
     ("neuron-dra-driver-kubelet-plugin", "PATCH", ""),
     ("neuron-dra-driver-kubelet-plugin", "PATCH", "/status"),

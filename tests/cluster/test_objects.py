@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import time
 from functools import partial
+from typing import Any
 
 import pytest
 
 from eks_device_operations.control_plane import ApiError, wait_for
 from eks_devices import (
+    DeviceListStrategy,
     DeviceType,
+    GpuDriver,
+    GpuPlugin,
     GpuSharing,
     Mechanism,
 )
@@ -27,19 +31,27 @@ KEPT = {
     "efa-plugin": {EFA: (PLUGIN,)},
     "everything": {NEURON: (DRA, PLUGIN), GPU: (DRA, PLUGIN), DOMAIN: (DRA,), EFA: (DRA, PLUGIN)},
 }
-GROUPS = {
-    "gpu-plugin": [("sliced", PLUGIN, None), ("scoped", PLUGIN, "lab")],
-    "gpu-dra": [("sliced", DRA, None), ("scoped", DRA, "lab")],
+SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "gpu-plugin": [
+        {"gpu_sharing": GpuSharing.time_slicing(replicas=4)},
+        {"gpu_sharing": GpuSharing.mps(replicas=4, rename=True)},
+        {"gpu_plugin": GpuPlugin(gdrcopy=True, gds=True, feature_discovery=True)},
+        {"gpu_plugin": GpuPlugin(device_list_strategy=DeviceListStrategy.CDI_CRI)},
+    ],
+    "gpu-dra": [
+        {"gpu_driver": GpuDriver(feature_gates={"TimeSlicingSettings": True})},
+        {"gpu_driver": GpuDriver(feature_gates={"MPSSupport": True})},
+    ],
 }
 
 
 @pytest.fixture(params=KEPT)
 def emitted(request, planned, manifests, spec):
     """The objects of one feature set, with settings and scopes where the manager has any."""
-    sharing = GpuSharing.time_slicing(replicas=4)
     groups = [
-        spec(name, "g6e.xlarge", mechanism=mechanism, scope=scope, gpu_sharing=sharing)
-        for name, mechanism, scope in GROUPS.get(request.param, ())
+        spec(f"group{index}-{scope}", "g6e.xlarge", scope=scope, **options)
+        for index, options in enumerate(SETTINGS.get(request.param, ()))
+        for scope in (None, "lab")
     ]
     return manifests(planned(*groups, keep=KEPT[request.param]))
 

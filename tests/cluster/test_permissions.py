@@ -48,9 +48,9 @@ CALLS = {
         pods @nvidia: get list watch patch
     """,
     "nvidia:dra-driver-nvidia-gpu-compute-domain-plugin": """
-        nodes: get update
+        nodes: get update patch
         resourceslices.resource.k8s.io: get list watch create update delete
-        resourceclaims.resource.k8s.io: get list watch
+        resourceclaims.resource.k8s.io: get
         computedomains.resource.nvidia.com: get list watch
         computedomaincliques.resource.nvidia.com @nvidia: get
     """,
@@ -60,13 +60,13 @@ CALLS = {
         computedomains.resource.nvidia.com/status: update
         resourceclaimtemplates.resource.k8s.io: get list watch create update delete
         computedomaincliques.resource.nvidia.com @nvidia: get list watch update
-        daemonsets.apps @nvidia: get list watch create update patch delete
+        daemonsets.apps @nvidia: get list watch create update delete
         pods @nvidia: get list watch
     """,
     "nvidia:dra-driver-nvidia-gpu-kubelet-plugin": """
         nodes: get
         resourceslices.resource.k8s.io: get list watch create update delete
-        resourceclaims.resource.k8s.io: get list watch
+        resourceclaims.resource.k8s.io: get
     """,
     "nvidia:nvdp-nvidia-device-plugin": "",
 }

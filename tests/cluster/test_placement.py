@@ -9,7 +9,14 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from eks_device_operations.control_plane.pods import missing_devices, wait_bound
-from eks_devices import DeviceType, GpuSharing, Mechanism, OperatingSystem
+from eks_devices import (
+    DeviceType,
+    GpuDriver,
+    GpuPlugin,
+    GpuSharing,
+    Mechanism,
+    OperatingSystem,
+)
 
 DRA, PLUGIN = Mechanism.DRA, Mechanism.DEVICE_PLUGIN
 GPU, NEURON, EFA = DeviceType.GPU, DeviceType.NEURON, DeviceType.EFA
@@ -17,11 +24,18 @@ DOMAIN = DeviceType.COMPUTE_DOMAIN
 KEEP_ALL = {GPU: (DRA, PLUGIN), NEURON: (DRA, PLUGIN), EFA: (DRA, PLUGIN), DOMAIN: (DRA,)}
 BOTTLEROCKET = {"operating_system": OperatingSystem.BOTTLEROCKET}
 COMPUTE_TYPE = "eks.amazonaws.com/compute-type"
+HOST = GpuDriver(host_service=True)
+OWN_SETTINGS = {"gpu_sharing", "gpu_plugin", "gpu_driver"}
 SHAPES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("g6e.12xlarge", {}),
     ("g6e.12xlarge", {"mechanism": PLUGIN}),
     ("g6e.12xlarge", {"mechanism": PLUGIN, "gpu_sharing": GpuSharing.time_slicing(replicas=4)}),
-    ("g6e.12xlarge", {"mechanism": DRA, "gpu_sharing": GpuSharing.time_slicing(replicas=2)}),
+    ("g6e.12xlarge", {"gpu_sharing": GpuSharing.time_slicing(replicas=2, rename=True)}),
+    ("g6e.12xlarge", {"gpu_sharing": GpuSharing.mps(replicas=2)}),
+    ("g6e.12xlarge", {"gpu_plugin": GpuPlugin(gdrcopy=True)}),
+    ("g6e.12xlarge", {"gpu_driver": GpuDriver(feature_gates={"TimeSlicingSettings": True})}),
+    ("g6e.12xlarge", {"gpu_driver": GpuDriver(feature_gates={"MPSSupport": True})}),
+    ("g6e.12xlarge", BOTTLEROCKET | {"mechanism": DRA, "gpu_driver": HOST}),
     ("g6e.12xlarge", {"mechanism": {GPU: PLUGIN, EFA: DRA}, "efa": 1}),
     ("g6e.12xlarge", BOTTLEROCKET),
     ("g6e.12xlarge", BOTTLEROCKET | {"mechanism": DRA}),
@@ -215,7 +229,7 @@ def test_two_apps_on_one_cluster(prepared, planned, manifests, spec):
         for index, (shape, scoped, _) in enumerate(drawn):
             name, options = SHAPES[shape]
             # The default installation has what the first app's groups need, not their settings.
-            own = second and (scoped or "gpu_sharing" in options)
+            own = second and (scoped or bool(OWN_SETTINGS & options.keys()))
             yield spec(f"{prefix}{index}", name, scope="lab" if own else None, **options)
 
     @given(first=fleets(4), second=fleets(3))

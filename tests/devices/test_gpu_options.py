@@ -358,3 +358,31 @@ def test_a_cluster_takes_no_other_installation():
     assert codes_of(
         lambda: plan_cluster(kubernetes_version="1.34", nodegroups=[], nvidia=wrong)
     ) == ["WrongType nvidia"]
+
+
+def findings_of(plan: NodegroupPlan, code: str) -> list[str]:
+    return [f"{one.severity} {one.path}" for one in plan.findings if one.code == code]
+
+
+def test_mps_daemons_that_would_be_evicted_are_told_of():
+    gated = GpuDriver(feature_gates={"MPSSupport": True})
+    evicting = ["nvidia.com/gpu=present:NoSchedule", "dedicated=ml:NoExecute"]
+
+    assert findings_of(planned(gpu_driver=gated), "MpsDaemonEvicted") == []
+    assert findings_of(planned(taints=evicting), "MpsDaemonEvicted") == []
+    assert findings_of(planned(gpu_driver=gated, taints=evicting), "MpsDaemonEvicted") == [
+        "warning nodegroups.g.taints"
+    ]
+
+
+def test_pods_that_get_no_toleration_by_themselves_are_told_of():
+    renamed = GpuSharing.time_slicing(replicas=2, rename=True)
+    found = ["info nodegroups.g.gpu_sharing.rename"]
+
+    assert findings_of(planned(gpu_sharing=renamed), "TolerationNotAdded") == found
+    assert findings_of(planned(gpu_sharing=renamed, taints=()), "TolerationNotAdded") == []
+    plain = GpuSharing.time_slicing(replicas=2)
+    assert findings_of(planned(gpu_sharing=plain), "TolerationNotAdded") == []
+    assert dict(planned("g6e.12xlarge", gpu_sharing=renamed).extended_resources) == {
+        "nvidia.com/gpu.shared": 8
+    }

@@ -15,9 +15,17 @@ from .objects import Object, metadata
 
 _API = "admissionregistration.k8s.io/v1"
 _KIND = "ValidatingAdmissionPolicy"
-# The claim in a Pod's token that names the node which the Pod is bound to.
+# Claims in a Pod's token: the node that the Pod is bound to, and its own name.
 _NODE_CLAIM = "authentication.kubernetes.io/node-name"
-_NODE = f"request.userInfo.extra[?'{_NODE_CLAIM}'][?0].orValue('')"
+_POD_CLAIM = "authentication.kubernetes.io/pod-name"
+
+
+def _claim(name: str) -> str:
+    """CEL for a claim of the token that a request came with; a token may lack it."""
+    return f"request.userInfo.extra[?'{name}'][?0].orValue('')"
+
+
+_NODE = _claim(_NODE_CLAIM)
 _SLICE = "request.operation == 'DELETE' ? oldObject : object"
 
 
@@ -78,6 +86,25 @@ def own_node_policy(
     return _policy_and_binding(name, spec, denies=denies)
 
 
+def own_pod_policy(name: str, *, account: str, namespace: str) -> list[Object]:
+    """A policy and its binding for the Pods that a Pod writes: none but itself.
+
+    A patch can put any image into another Pod of the namespace, privileged ones among them.
+    """
+    spec = {
+        "matchConstraints": {"resourceRules": [_PODS]},
+        "matchConditions": [_is_account(namespace, account)],
+        "variables": _variables(pod=_claim(_POD_CLAIM)),
+        "validations": [
+            {
+                "expression": "variables.pod != '' && object.metadata.name == variables.pod",
+                "message": "this account may change the Pod that it runs in only",
+            }
+        ],
+    }
+    return _policy_and_binding(name, spec, denies=True)
+
+
 # The API server converts requests in other versions of the API before it asks.
 _SLICES: Object = {
     "apiGroups": ["resource.k8s.io"],
@@ -91,6 +118,14 @@ _NODES: Object = {
     "apiVersions": ["v1"],
     "operations": ["UPDATE"],
     "resources": ["nodes", "nodes/status"],
+}
+
+
+_PODS: Object = {
+    "apiGroups": [""],
+    "apiVersions": ["v1"],
+    "operations": ["UPDATE"],
+    "resources": ["pods", "pods/ephemeralcontainers", "pods/resize", "pods/status"],
 }
 
 

@@ -26,7 +26,7 @@ from .objects import (
 )
 
 _NAME = "dra-driver-nvidia-gpu-controller"
-_EDIT = (*READ, "create", "update", "patch", "delete")
+_EDIT = (*READ, "create", "update", "delete")
 # Any user but root will do: the controller writes no file and opens no low port.
 _USER = 65532
 

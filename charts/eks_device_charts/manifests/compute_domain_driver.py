@@ -14,7 +14,7 @@ from eks_devices.names import (
     COMPUTE_DOMAIN_DRIVER,
 )
 
-from .admission import own_node_policy, own_slices_policy
+from .admission import own_node_policy, own_pod_policy, own_slices_policy
 from .compute_domain_controller import controller_access, gates_env
 from .compute_domain_crds import GROUP, compute_domain_crds
 from .nvidia_kubelet_plugin import NAMESPACE, UPDATES, kubelet_plugin, plugin_pod
@@ -55,6 +55,7 @@ def shared_objects() -> list[Object]:
             driver=COMPUTE_DOMAIN_DRIVER,
         ),
         *own_node_policy(f"nodes-{_NAME}", account=_NAME, namespace=NAMESPACE),
+        *own_pod_policy("pods-compute-domain-daemon", account=_DAEMON_ACCOUNT, namespace=NAMESPACE),
         # The driver writes claims of these two classes, so their names are fixed too.
         device_class(COMPUTE_DOMAIN_DAEMON_CLASS, has(COMPUTE_DOMAIN_DRIVER, type="daemon")),
         device_class(
@@ -67,7 +68,7 @@ def _plugin_access() -> list[Object]:
     # The vendor's role serves GPUs as well, and reads all Pods for them.
     rules = [
         rule(GROUP, ["computedomains"], READ),
-        rule("resource.k8s.io", ["resourceclaims"], READ),
+        rule("resource.k8s.io", ["resourceclaims"], ["get"]),
         rule("resource.k8s.io", ["resourceslices"], [*READ, "create", "update", "delete"]),
         # The plugin labels the node that a domain's channel was prepared on, and with its NVLink
         # partition.

@@ -47,7 +47,7 @@ def shared_objects() -> list[Object]:
     """Namespace, account, permissions and policy."""
     # The vendor's role serves ComputeDomains and MPS as well.
     rules = [
-        rule("resource.k8s.io", ["resourceclaims"], READ),
+        rule("resource.k8s.io", ["resourceclaims"], ["get"]),
         rule("resource.k8s.io", ["resourceslices"], [*READ, "create", "update", "delete"]),
         rule("", ["nodes"], ["get"]),
     ]

@@ -123,7 +123,7 @@ class Kubelet:
             self._report(f"{who} has nothing to manage here")
         elif key[1] is Mechanism.DEVICE_PLUGIN:
             self._offer(registered_resources(self.group, key[0]))
-        elif pod is not None:
+        else:
             self._publish(resource_slice(self.group, device, node=self.name), pod)
         self._managers[uid] = key
 
@@ -137,8 +137,11 @@ class Kubelet:
             mine = f"spec.nodeName={self.name},spec.driver={DRIVERS[key[0]]}"
             self._api.request("DELETE", _SLICES, query={"fieldSelector": mine})
 
-    def _publish(self, item: Object, pod: Object) -> None:
-        driver = self._administrator.with_token(pod_token(self._administrator, pod))
+    def _publish(self, item: Object, pod: Object | None) -> None:
+        """Publish as the driver: with the token of its Pod, or as the node that runs it itself."""
+        driver = self._api
+        if pod is not None:
+            driver = self._administrator.with_token(pod_token(self._administrator, pod))
         node = self._administrator.request("GET", f"/api/v1/nodes/{self.name}")
         owner = {"apiVersion": "v1", "kind": "Node", "name": self.name}
         item["metadata"]["ownerReferences"] = [owner | {"uid": node["metadata"]["uid"]}]

@@ -9,7 +9,7 @@ from typing import Final
 from eks_device_charts.manifests.managers import MANAGERS, ManagerKey
 from eks_devices import DevicePlan, DeviceType, DriverPlan, Mechanism, NodegroupPlan
 from eks_devices._frozen import FrozenDict
-from eks_devices.bottlerocket import runs_built_in_plugin
+from eks_devices.bottlerocket import runs_built_in_driver, runs_built_in_plugin
 from eks_devices.names import DEFAULT_OWNER, EXTENDED_RESOURCES
 
 from .client import Object
@@ -49,10 +49,16 @@ def served_device(group: NodegroupPlan | None, key: ManagerKey) -> DevicePlan | 
 
 def registered_resources(group: NodegroupPlan, device_type: DeviceType) -> dict[str, int]:
     """The extended resources that a device plugin registers with the kubelet of a group's node."""
-    names = EXTENDED_RESOURCES[device_type]
-    return {name: group.extended_resources[name] for name in names}
+    domains = {name.partition("/")[0] for name in EXTENDED_RESOURCES[device_type]}
+    return {
+        name: count
+        for name, count in group.extended_resources.items()
+        if name.partition("/")[0] in domains
+    }
 
 
 def built_in_manager(group: NodegroupPlan) -> ManagerKey | None:
     """The manager that the operating system of a group's nodes starts by itself."""
-    return (DeviceType.GPU, Mechanism.DEVICE_PLUGIN) if runs_built_in_plugin(group) else None
+    if runs_built_in_plugin(group):
+        return DeviceType.GPU, Mechanism.DEVICE_PLUGIN
+    return (DeviceType.GPU, Mechanism.DRA) if runs_built_in_driver(group) else None
