@@ -143,8 +143,8 @@ def test_time_slicing_is_a_file_of_the_owner(manifests):
     ) == [2, 4]
     for name, config in configs.items():
         assert re.fullmatch(r"nvdp-nvidia-device-plugin-[0-9a-f]{8}", name)
+        assert config.keys() == {"version", "sharing"}
         assert config["version"] == "v1"
-        assert config["flags"] == {"migStrategy": "none"}
         (resource,) = config["sharing"]["timeSlicing"]["resources"]
         assert resource["name"] == "nvidia.com/gpu"
         assert {"name": "config", "configMap": {"name": name}} in pod(plugins[name])["volumes"]

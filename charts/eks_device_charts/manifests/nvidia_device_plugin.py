@@ -5,93 +5,106 @@ Source: https://github.com/NVIDIA/k8s-device-plugin/releases/tag/v0.20.0
 
 from __future__ import annotations
 
-import hashlib
-import json
-
 from eks_devices import DriverPlan
-from eks_devices.names import GPU_RESOURCE
 
-from .host_paths import DEVICE_PLUGINS, host_path, mount
+from .gpu_feature_discovery import discovery_objects
+from .host_paths import CDI, DEVICE_PLUGINS, host_path, mount
 from .nvidia_kubelet_plugin import NAMESPACE
-from .objects import (
-    Object,
-    daemon_set,
-    metadata,
-    namespace,
-    owned_name,
-    service_account,
-    value,
+from .nvidia_mps_daemon import (
+    MPS_ROOT,
+    is_wanted,
+    mps_daemon_objects,
+    mps_mounts,
+    mps_volumes,
+    wait_for_daemon,
 )
+from .nvidia_plugin_options import (
+    NAME,
+    configuration,
+    gpu_env,
+    plugin_daemon_set,
+    security_context,
+)
+from .objects import Object, namespace, service_account, value
 
-_NAME = "nvdp-nvidia-device-plugin"
-_CONFIG_FOLDER, _CONFIG_FILE = "/config", "config.yaml"
+# FAIL_ON_INIT_ERROR is not among them: it is on by default, and our nodes have GPUs, so a plugin
+# that finds none had better end and be seen than wait for ever and serve nothing.
+_VARIABLES = {
+    "gdrcopy": "GDRCOPY_ENABLED",
+    "gds": "GDS_ENABLED",
+    "device-list-strategy": "DEVICE_LIST_STRATEGY",
+    "device-id-strategy": "DEVICE_ID_STRATEGY",
+    "pass-device-specs": "PASS_DEVICE_SPECS",
+    "ignored-health-checks": "DP_DISABLE_HEALTHCHECKS",
+}
 
 
 def shared_objects() -> list[Object]:
     """Namespace and account; the plugin needs no permission."""
-    return [namespace(NAMESPACE), service_account(_NAME, NAMESPACE)]
+    return [namespace(NAMESPACE), service_account(NAME, NAMESPACE)]
 
 
 def driver_objects(driver: DriverPlan, image: str) -> list[Object]:
-    """The DaemonSet of an owner, with its configuration where GPUs are shared."""
-    if not driver.settings:
-        return [daemon_set(driver, name=_NAME, namespace=NAMESPACE, pod=_pod(image))]
-    text = json.dumps(_time_slicing(driver), indent=2, sort_keys=True) + "\n"
-    name = owned_name(_NAME, driver.owner)
-    config = {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": metadata(name, NAMESPACE),
-        "data": {_CONFIG_FILE: text},
-    }
-    # The plugin does not watch its file, so a changed configuration makes new Pods.
-    digest = {"eks-devices/config": hashlib.sha256(text.encode()).hexdigest()[:16]}
-    pod = _pod(image, {"name": "config", "configMap": {"name": name}})
+    """The DaemonSet of an owner, with what its settings ask for beside it."""
     return [
-        config,
-        daemon_set(driver, name=_NAME, namespace=NAMESPACE, pod=pod, annotations=digest),
+        *configuration(driver),
+        *mps_daemon_objects(driver, image),
+        _plugin(driver, image),
+        *discovery_objects(driver, image),
     ]
 
 
-def _time_slicing(driver: DriverPlan) -> Object:
-    """The plugin's configuration; each owner has its own, so no side-car chooses among many."""
-    resource = {"name": GPU_RESOURCE, "replicas": driver.settings["replicas"]}
-    return {
-        "version": "v1",
-        "flags": {"migStrategy": "none"},
-        "sharing": {"timeSlicing": {"resources": [resource]}},
-    }
-
-
-def _pod(image: str, config: Object | None = None) -> Object:
+def _plugin(driver: DriverPlan, image: str) -> Object:
     mounts = [mount("device-plugins", DEVICE_PLUGINS)]
     volumes = [host_path("device-plugins", DEVICE_PLUGINS, "Directory")]
-    if config is not None:
-        mounts.append(mount("config", _CONFIG_FOLDER, read_only=True))
-        volumes.append(config)
-    return {
-        "serviceAccountName": _NAME,
-        "automountServiceAccountToken": False,
-        "containers": [_container(image, mounts, configured=config is not None)],
-        "volumes": volumes,
-    }
+    first: list[Object] = []
+    if _writes_cdi(driver):
+        mounts += [mount("cdi", CDI), mount("driver-root", "/driver-root", read_only=True)]
+        volumes += [
+            host_path("cdi", CDI, "DirectoryOrCreate"),
+            host_path("driver-root", "/", "Directory"),
+        ]
+    if is_wanted(driver):
+        mounts += mps_mounts()
+        volumes += mps_volumes()
+        first.append(wait_for_daemon(image))
+    container = _container(driver, image, mounts)
+    return plugin_daemon_set(driver, container, volumes=volumes, first=first)
 
 
-def _container(image: str, mounts: list[Object], *, configured: bool) -> Object:
-    file = [value("CONFIG_FILE", f"{_CONFIG_FOLDER}/{_CONFIG_FILE}")] if configured else []
+def _writes_cdi(driver: DriverPlan) -> bool:
+    """Whether the plugin describes GPUs to the runtime, by the driver's files on the node.
+
+    The vendor's chart leaves the node's files out unless told where they are, and the plugin
+    then finds no library to describe.
+    """
+    return str(driver.settings.get("device-list-strategy", "")).startswith("cdi-")
+
+
+def _container(driver: DriverPlan, image: str, mounts: list[Object]) -> Object:
+    privileged = driver.settings.get("pass-device-specs")
     return {
         "name": "nvidia-device-plugin-ctr",
         "image": image,
         "command": ["nvidia-device-plugin"],
         "env": [
-            value("NVIDIA_VISIBLE_DEVICES", "all"),
-            value("NVIDIA_DRIVER_CAPABILITIES", "compute,utility"),
+            *gpu_env(driver),
             # Some releases mount every RDMA device into every Pod unless told otherwise.
             value("MOFED_ENABLED", "false"),
-            *file,
+            *_variables(driver),
         ],
-        # The vendor adds SYS_ADMIN wherever there is a configuration, because it might switch
-        # MIG on; ours says that it does not. What MPS and CDI need is left out with them.
-        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+        # The kubelet's CPU manager updates containers, and with that takes away the devices that
+        # only the runtime gave them; a privileged one may use every device.
+        "securityContext": {"privileged": True} if privileged else security_context(driver),
         "volumeMounts": mounts,
     }
+
+
+def _variables(driver: DriverPlan) -> list[Object]:
+    settings = driver.settings
+    found = [
+        value(variable, str(settings[name]).lower())
+        for name, variable in _VARIABLES.items()
+        if name in settings
+    ]
+    return [*found, *([value("MPS_ROOT", MPS_ROOT)] if is_wanted(driver) else [])]
