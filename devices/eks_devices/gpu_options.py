@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -14,6 +14,7 @@ from .findings import Finding, fault, raise_faults
 from .typecheck import boolean, is_token, members, plain_text, wrong_type
 
 _SHARES_PAGE = "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/releases/tag/v0.5.0"
+_PLUGIN_PAGE = "https://github.com/NVIDIA/k8s-device-plugin/releases/tag/v0.20.0"
 _SHARE_WORDS = ("memory", "unlimited")
 _MOST_XID = 65535
 
@@ -248,9 +249,24 @@ def _plugin_faults(plugin: GpuPlugin, path: str) -> tuple[Finding, ...]:
             fix = f"name a member of {enum.__name__}"
             found.append(wrong_type(f"{path}.{name}", value, f"{wanted}, or None", fix))
     found += _xid_faults(plugin.ignored_xids, f"{path}.ignored_xids")
-    if not found and plugin.ignored_xids and not plugin.health_checks:
-        found.append(_no_checks(plugin, path))
-    return tuple(found)
+    return tuple(found or _idle_options(plugin, path))
+
+
+def _idle_options(plugin: GpuPlugin, path: str) -> Iterator[Finding]:
+    """Options that would do nothing beside others."""
+    if plugin.ignored_xids and not plugin.health_checks:
+        yield _no_checks(plugin, path)
+    by_cdi = (DeviceListStrategy.CDI_ANNOTATIONS, DeviceListStrategy.CDI_CRI)
+    if plugin.pass_device_specs and plugin.device_list_strategy in by_cdi:
+        yield fault(
+            "DeviceSpecsBesideCdi",
+            f"{path}.pass_device_specs",
+            "with CDI the runtime gives containers their device nodes, and the plugin names none",
+            got=True,
+            allowed="None or False with CDI",
+            fix="leave pass_device_specs out",
+            source=_PLUGIN_PAGE,
+        )
 
 
 def _no_checks(plugin: GpuPlugin, path: str) -> Finding:

@@ -14,7 +14,7 @@ from .feature_gates import (
     gates_text,
 )
 from .findings import Finding, fault, info, warning
-from .gpu_options import GpuDriver, GpuPlugin
+from .gpu_options import DeviceListStrategy, GpuDriver, GpuPlugin
 from .instance_types import AcceleratedInstanceType
 from .kubernetes import gate_is_on, minors
 from .labels import taints_of
@@ -77,6 +77,8 @@ def gpu_findings(
         yield _of_dra(spec, choice)
     if choice.mechanism is Mechanism.DEVICE_PLUGIN:
         yield from _plugin_findings(spec)
+        yield from _list_strategy_findings(spec)
+        yield from _client_faults(spec, instance)
         yield from _toleration_findings(spec, instance)
 
 
@@ -173,6 +175,33 @@ def _host_findings(spec: NodegroupSpec, family: str, version: str) -> Iterator[F
     yield from feature_findings(
         spec, Mechanism.DRA, feature, path, got="True", family=family, version=version
     )
+
+
+def _list_strategy_findings(spec: NodegroupSpec) -> Iterator[Finding]:
+    plugin, mounts = spec.gpu_plugin, DeviceListStrategy.VOLUME_MOUNTS
+    on_al2023 = spec.operating_system is OperatingSystem.AL2023
+    if plugin is not None and plugin.device_list_strategy is mounts and on_al2023:
+        row = read_toml("limits.toml")["volume_mounts"]
+        path = f"{spec.path}.gpu_plugin.device_list_strategy"
+        yield warning(
+            "VolumeMountsStrategy", path, row["message"], fix=row["fix"], source=row["source"]
+        )
+
+
+def _client_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
+    """The fault of more MPS clients than a GPU of the type serves."""
+    row, chips, sharing = read_toml("limits.toml")["mps"], instance.accelerator, spec.gpu_sharing
+    most = row["most_by_gpu"].get(chips.name if chips else "", row["most"])
+    if sharing is not None and sharing.feature is Feature.MPS and sharing.replicas > most:
+        yield fault(
+            "TooManyMpsClients",
+            f"{spec.path}.gpu_sharing.replicas",
+            f"{row['message']} of {instance.name}",
+            got=sharing.replicas,
+            allowed=f"2 to {most}",
+            fix=f"use {most} replicas or fewer",
+            source=row["source"],
+        )
 
 
 def _eviction_findings(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ._frozen import FrozenDict
+from .claim_webhook import ClaimWebhook, claim_webhook_faults
 from .feature_gates import (
     COMPUTE_DOMAIN_COMPONENT,
     changed_gates,
@@ -39,6 +40,8 @@ class NvidiaInstallation:
             too, from Kubernetes 1.36 on; it may unless named.
         network_policies: Makes NetworkPolicies that let the driver's Pods reach the API server
             and each other, and nothing else; none unless named.
+        claim_webhook: Runs the driver's webhook, which refuses claims that it could not read;
+            none unless named.
 
     Raises:
         EksDevicesError: With every fault of the values.
@@ -50,6 +53,7 @@ class NvidiaInstallation:
     nodes_per_imex_domain: int | None = None
     extended_resource: bool = True
     network_policies: bool = False
+    claim_webhook: ClaimWebhook | None = None
 
     def __post_init__(self) -> None:
         """Copy the mapping, and raise EksDevicesError with every fault."""
@@ -71,6 +75,7 @@ class NvidiaInstallation:
             "nodes_per_imex_domain": self.nodes_per_imex_domain,
             "extended_resource": self.extended_resource,
             "network_policies": self.network_policies,
+            "claim_webhook": self.claim_webhook is not None,
         }
 
 
@@ -80,6 +85,10 @@ def installation_type_faults(nvidia: object) -> tuple[Finding, ...]:
         return ()
     fix = "use NvidiaInstallation(...)"
     return (wrong_type("nvidia", nvidia, "a NvidiaInstallation, or None", fix),)
+
+
+def _webhook_faults(webhook: object, path: str) -> tuple[Finding, ...]:
+    return () if webhook is None else tuple(claim_webhook_faults(webhook, path))
 
 
 def _faults(nvidia: NvidiaInstallation, path: str) -> tuple[Finding, ...]:
@@ -96,4 +105,5 @@ def _faults(nvidia: NvidiaInstallation, path: str) -> tuple[Finding, ...]:
         ),
         *boolean(nvidia.extended_resource, f"{path}.extended_resource"),
         *boolean(nvidia.network_policies, f"{path}.network_policies"),
+        *_webhook_faults(nvidia.claim_webhook, f"{path}.claim_webhook"),
     )

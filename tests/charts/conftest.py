@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+import trustme
 
 from eks_device_charts import ImageSource, device_manifests
 from eks_devices import (
     Capacity,
+    ClaimWebhook,
     ClusterPlan,
+    DeviceIdStrategy,
+    DeviceListStrategy,
     DeviceType,
     GpuDriver,
+    GpuPlugin,
     GpuSharing,
     Mechanism,
     NodegroupSpec,
+    NvidiaInstallation,
     plan_cluster,
 )
 
@@ -24,6 +31,7 @@ GPU, NEURON, EFA = DeviceType.GPU, DeviceType.NEURON, DeviceType.EFA
 BLOCK = Capacity.block("cr-0123456789abcdef0")
 VERSIONS = ("1.34", "1.35", "1.36", "1.37")
 IMAGES = ImageSource(region="us-east-2")
+AUTHORITY = b64encode(trustme.CA().cert_pem.bytes()).decode()
 
 
 def spec(name: str, instance_type: str, **options: Any) -> NodegroupSpec:
@@ -47,6 +55,18 @@ MPS_DRA = spec("mps-dra", "g6e.xlarge", gpu_driver=GpuDriver(feature_gates={"MPS
 PASSTHROUGH = spec(
     "passthrough", "g4dn.metal", gpu_driver=GpuDriver(feature_gates={"PassthroughSupport": True})
 )
+OPTIONS = spec(
+    "options",
+    "g6e.xlarge",
+    gpu_plugin=GpuPlugin(
+        gdrcopy=True,
+        gds=True,
+        device_list_strategy=DeviceListStrategy.CDI_CRI,
+        device_id_strategy=DeviceIdStrategy.INDEX,
+        ignored_xids=[31],
+        feature_discovery=True,
+    ),
+)
 SCOPED = spec("scoped", "p5.48xlarge", scope="lab")
 Kept = dict[DeviceType, tuple[Mechanism, ...]]
 EVERY_MANAGER: Kept = {
@@ -68,7 +88,21 @@ INSTALLATIONS: dict[str, tuple[list[NodegroupSpec], Kept]] = {
     "gpu-device-plugin-mps": ([MPS], {}),
     "gpu-dra-mps": ([MPS_DRA], {}),
     "gpu-dra-passthrough": ([PASSTHROUGH], {}),
+    "gpu-device-plugin-options": ([OPTIONS], {}),
+    "nvidia-guarded": ([], {GPU: (DRA, PLUGIN), DeviceType.COMPUTE_DOMAIN: (DRA,)}),
     "fleet": ([TRN2, INF2, P5, P5_PLUGINS, P6E, G6E, SLICED, SLICED_DRA, SCOPED], EVERY_MANAGER),
+}
+
+
+# What a cluster has once, for the installations that have more than the defaults of it.
+NVIDIA = {
+    "nvidia-guarded": NvidiaInstallation(
+        network_policies=True,
+        claim_webhook=ClaimWebhook.secret(name="webhook-tls", ca_bundle=AUTHORITY),
+        compute_domain_gates={"CrashOnNVLinkFabricErrors": False},
+        nodes_per_imex_domain=9,
+        extended_resource=False,
+    ),
 }
 
 
@@ -87,10 +121,12 @@ def planned() -> Callable[..., ClusterPlan]:
     def plan(*what: str | NodegroupSpec, version: str = "1.34") -> ClusterPlan:
         groups: list[NodegroupSpec] = [one for one in what if isinstance(one, NodegroupSpec)]
         keep: Kept = {}
+        nvidia: NvidiaInstallation | None = None
         for name in what:
             if isinstance(name, str):
                 groups, keep = groups + INSTALLATIONS[name][0], keep | INSTALLATIONS[name][1]
-        return plan_cluster(kubernetes_version=version, nodegroups=groups, keep=keep)
+                nvidia = NVIDIA.get(name, nvidia)
+        return plan_cluster(kubernetes_version=version, nodegroups=groups, keep=keep, nvidia=nvidia)
 
     return plan
 

@@ -30,9 +30,7 @@ GPU = driver_plan(Mechanism.DRA, {}, owner="lab-0123abcd")
 SHARED = driver_plan(
     Mechanism.DEVICE_PLUGIN, {"sharing": "mps", "replicas": 2, "feature-discovery": True}
 )
-WEBHOOK = nvidia_claim_webhook.webhook_objects(
-    IMAGE, feature_gates="", certificate=ClaimWebhook.cert_manager()
-)
+WEBHOOK = nvidia_claim_webhook.webhook_objects(IMAGE, certificate=ClaimWebhook.cert_manager())
 
 
 def workloads(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -52,7 +50,7 @@ def env(item: dict[str, Any]) -> dict[str, Any]:
 CLIENTS = [
     *workloads(nvidia_gpu_driver.driver_objects(GPU, IMAGE)),
     *workloads(compute_domain_driver.driver_objects(GPU, IMAGE)),
-    *workloads(compute_domain_controller.controller_objects(IMAGE)),
+    *workloads(compute_domain_controller.controller_objects(GPU, IMAGE)),
 ]
 SILENT = workloads(nvidia_device_plugin.driver_objects(SHARED, IMAGE))
 ASKED = workloads(WEBHOOK)

@@ -14,6 +14,8 @@ SERVED = {
     "admissionregistration.k8s.io/v1",
     "apiextensions.k8s.io/v1",
     "apps/v1",
+    "networking.k8s.io/v1",
+    "policy/v1",
     "rbac.authorization.k8s.io/v1",
     "resource.k8s.io/v1",
 }

@@ -30,7 +30,8 @@ def test_a_gpu_plugin_leaves_rdma_devices_alone(manifests, installation):
         for container in containers(item):
             if "k8s-device-plugin:" in container["image"] and "nvidia" in container["name"]:
                 assert env(container)["MOFED_ENABLED"] == "false"
-                assert "GDS_ENABLED" not in env(container)
+                asked = installation == "gpu-device-plugin-options"
+                assert env(container).get("GDS_ENABLED") == ("true" if asked else None)
 
 
 def test_no_dra_container_gets_gpus_from_the_runtime(manifests):

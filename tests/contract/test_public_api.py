@@ -15,6 +15,7 @@ EXPORTS = {
         "Capacity",
         "CapacityKind",
         "ChannelAllocation",
+        "ClaimWebhook",
         "ClusterPlan",
         "Compute",
         "ComputeDomain",

@@ -215,6 +215,11 @@ WRONG = [
         "IgnoredXidsWithoutChecks gpu_plugin.ignored_xids",
     ),
     (
+        any_plugin,
+        {"pass_device_specs": True, "device_list_strategy": DeviceListStrategy.CDI_CRI},
+        "DeviceSpecsBesideCdi gpu_plugin.pass_device_specs",
+    ),
+    (
         any_installation,
         {"compute_domain_gates": {"MPSSupport": True}},
         "FeatureGateOfOtherComponent nvidia.compute_domain_gates[MPSSupport]",
@@ -386,3 +391,24 @@ def test_pods_that_get_no_toleration_by_themselves_are_told_of():
     assert dict(planned("g6e.12xlarge", gpu_sharing=renamed).extended_resources) == {
         "nvidia.com/gpu.shared": 8
     }
+
+
+def test_an_old_gpu_serves_fewer_clients():
+    mps = GpuSharing.mps(replicas=17)
+
+    assert codes_of(lambda: planned("p3.2xlarge", gpu_sharing=mps)) == [
+        "TooManyMpsClients nodegroups.g.gpu_sharing.replicas"
+    ]
+    planned("p3.2xlarge", gpu_sharing=GpuSharing.mps(replicas=16))
+    planned("p3.2xlarge", gpu_sharing=GpuSharing.time_slicing(replicas=48))
+    planned("g4dn.xlarge", gpu_sharing=GpuSharing.mps(replicas=48))
+
+
+def test_mounts_that_the_runtime_may_not_heed_are_told_of():
+    plugin = GpuPlugin(device_list_strategy=DeviceListStrategy.VOLUME_MOUNTS)
+
+    assert findings_of(planned(gpu_plugin=plugin), "VolumeMountsStrategy") == [
+        "warning nodegroups.g.gpu_plugin.device_list_strategy"
+    ]
+    on_bottlerocket = planned(gpu_plugin=plugin, operating_system=BOTTLEROCKET)
+    assert findings_of(on_bottlerocket, "VolumeMountsStrategy") == []

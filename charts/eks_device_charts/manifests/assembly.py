@@ -28,8 +28,15 @@ _ORDER = (
     "ValidatingAdmissionPolicyBinding",
     "DeviceClass",
     "ConfigMap",
+    "NetworkPolicy",
+    "Issuer",
+    "Certificate",
+    "Service",
     "DaemonSet",
     "Deployment",
+    "PodDisruptionBudget",
+    # Last: from now on the API server asks.
+    "ValidatingWebhookConfiguration",
 )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from eks_devices import DriverPlan
+from eks_devices import DriverPlan, NvidiaInstallation
 from eks_devices.cluster_planner import is_default
 from eks_devices.findings import Finding
 from eks_devices.names import HOST_OWNER
@@ -55,6 +55,7 @@ def bundles(driver: DriverPlan, installation: Installation) -> list[Bundle]:
         return classes
     image = installation.images.image(device_type=driver.device_type, mechanism=driver.mechanism)
     common = [*_common(name, manager, driver, image), *classes]
+    common += _asked_for(name, manager, image, installation.nvidia)
     own_classes = _bundle(f"{name}-own-classes", manager.own_classes(driver), retain=True)
     own = Bundle(
         name=f"{name}-{driver.owner}",
@@ -104,9 +105,21 @@ def _alone(item: Object) -> Bundle:
     return Bundle(name=f"{item['kind']}-{item['metadata']['name']}", objects=[item], retain=True)
 
 
-def _bundle(name: str, objects: list[Object], *, retain: bool = False) -> list[Bundle]:
+def _bundle(
+    name: str, objects: list[Object], *, needs: tuple[str, ...] = (), retain: bool = False
+) -> list[Bundle]:
     """A bundle of objects, where there are any."""
-    return [Bundle(name=name, objects=objects, retain=retain)] if objects else []
+    return [Bundle(name=name, objects=objects, needs=needs, retain=retain)] if objects else []
+
+
+def _asked_for(name: str, manager: Manager, image: str, nvidia: NvidiaInstallation) -> list[Bundle]:
+    """What a cluster has of NVIDIA's managers where a user asks for it."""
+    policies = manager.network_policies() if nvidia.network_policies else []
+    needs = tuple(_alone(one).name for one in manager.shared() if one["kind"] == "Namespace")
+    return [
+        *_bundle(f"{name}-network-policies", policies, needs=needs),
+        *_bundle(f"{name}-webhook", manager.claim_webhook(image, nvidia), needs=needs),
+    ]
 
 
 def _common(name: str, manager: Manager, driver: DriverPlan, image: str) -> list[Bundle]:

@@ -9,6 +9,7 @@ from eks_devices import DriverPlan
 
 from .compute_domain_crds import GROUP
 from .nvidia_kubelet_plugin import NAMESPACE
+from .nvidia_network_policies import api_client_policy
 from .objects import (
     READ,
     Object,
@@ -26,6 +27,7 @@ from .objects import (
 )
 
 _NAME = "dra-driver-nvidia-gpu-controller"
+_METRICS_PORT = 8080
 _EDIT = (*READ, "create", "update", "delete")
 # Any user but root will do: the controller writes no file and opens no low port.
 _USER = 65532
@@ -53,6 +55,11 @@ def controller_access() -> list[Object]:
         role(_NAME, NAMESPACE, own),
         role_binding(_NAME, _NAME, _NAME, NAMESPACE),
     ]
+
+
+def controller_network_policy() -> Object:
+    """What its Pod may talk to."""
+    return api_client_policy(_NAME, metrics_port=_METRICS_PORT)
 
 
 def controller_objects(driver: DriverPlan, image: str) -> list[Object]:
@@ -98,7 +105,7 @@ def _container(driver: DriverPlan, image: str) -> Object:
         "image": image,
         "command": ["compute-domain-controller", "-v", "4"],
         "env": [
-            value("HTTP_ENDPOINT", ":8080"),
+            value("HTTP_ENDPOINT", f":{_METRICS_PORT}"),
             value("METRICS_PATH", "/metrics"),
             value("LOG_VERBOSITY_CD_DAEMON", "4"),
             from_field("POD_NAME", "metadata.name"),

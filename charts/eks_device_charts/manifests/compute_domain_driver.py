@@ -15,9 +15,14 @@ from eks_devices.names import (
 )
 
 from .admission import own_node_policy, own_pod_policy, own_slices_policy
-from .compute_domain_controller import controller_access, gates_env
+from .compute_domain_controller import (
+    controller_access,
+    controller_network_policy,
+    gates_env,
+)
 from .compute_domain_crds import GROUP, compute_domain_crds
 from .nvidia_kubelet_plugin import NAMESPACE, UPDATES, kubelet_plugin, plugin_pod
+from .nvidia_network_policies import api_client_policy, compute_domain_daemon_policy
 from .objects import (
     READ,
     Object,
@@ -38,6 +43,7 @@ _NAME = "dra-driver-nvidia-gpu-compute-domain-plugin"
 # The driver makes Pods with this account, so its name is fixed.
 _DAEMON_ACCOUNT = "compute-domain-daemon-service-account"
 _DAEMON_ROLE = "compute-domain-daemon-role"
+_METRICS_PORT = 8081
 
 
 def shared_objects() -> list[Object]:
@@ -103,6 +109,15 @@ def _daemon_access() -> list[Object]:
     ]
 
 
+def network_policies() -> list[Object]:
+    """What the Pods of plugins, controller and daemons may talk to."""
+    return [
+        api_client_policy(_NAME, metrics_port=_METRICS_PORT),
+        controller_network_policy(),
+        compute_domain_daemon_policy(),
+    ]
+
+
 def driver_objects(driver: DriverPlan, image: str) -> list[Object]:
     """The DaemonSet of an owner; GPUs have one of their own, so either can be by plugin."""
     container = kubelet_plugin(
@@ -110,7 +125,7 @@ def driver_objects(driver: DriverPlan, image: str) -> list[Object]:
         image,
         binary="compute-domain-kubelet-plugin",
         health_port=51515,
-        metrics_port=8081,
+        metrics_port=_METRICS_PORT,
         liveness_period=10,
         env=[*_env(driver)],
         read_only_driver=True,

@@ -14,9 +14,12 @@ from __future__ import annotations
 from eks_devices import DriverPlan
 
 from .host_paths import host_path, mount
-from .nvidia_plugin_options import gpu_env, plugin_daemon_set, security_context
+from .nvidia_plugin_options import NAME, gpu_env, plugin_daemon_set, security_context
 from .objects import Object, value
 
+_PART = "gpu-feature-discovery"
+DISCOVERY_NAME = f"{NAME}-{_PART}"
+"""The name of its Pods, whoever owns them."""
 _FEATURES = "/etc/kubernetes/node-feature-discovery/features.d"
 
 
@@ -36,4 +39,4 @@ def discovery_objects(driver: DriverPlan, image: str) -> list[Object]:
         "volumeMounts": [mount("features", _FEATURES)],
     }
     folder = host_path("features", _FEATURES, "DirectoryOrCreate")
-    return [plugin_daemon_set(driver, container, volumes=[folder], part="gpu-feature-discovery")]
+    return [plugin_daemon_set(driver, container, volumes=[folder], part=_PART)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from eks_devices import DeviceType, DriverPlan, Mechanism
+from eks_devices import DeviceType, DriverPlan, Mechanism, NvidiaInstallation
 
 from . import (
     compute_domain_controller,
@@ -37,6 +37,8 @@ class Manager:
         classes: DeviceClasses, which a driver of the operating system needs too.
         own_classes: DeviceClasses that only some owners need.
         controller: What runs once beside the Pods of the nodes.
+        network_policies: What its Pods may talk to, where a user asks for such policies.
+        claim_webhook: What checks its configurations in claims, likewise.
     """
 
     draw: Callable[[DriverPlan, str], list[Object]]
@@ -44,6 +46,8 @@ class Manager:
     classes: Callable[[Installation], list[Object]] = _none
     own_classes: Callable[[DriverPlan], list[Object]] = _none
     controller: Callable[[DriverPlan, str], list[Object]] = _none
+    network_policies: Callable[[], list[Object]] = _none
+    claim_webhook: Callable[[str, NvidiaInstallation], list[Object]] = _none
 
 
 MANAGERS = {
@@ -58,14 +62,19 @@ MANAGERS = {
         shared=nvidia_gpu_driver.shared_objects,
         classes=nvidia_gpu_driver.device_classes,
         own_classes=nvidia_gpu_driver.passthrough_classes,
+        claim_webhook=nvidia_gpu_driver.claim_webhook,
+        network_policies=nvidia_gpu_driver.network_policies,
     ),
     (DeviceType.GPU, Mechanism.DEVICE_PLUGIN): Manager(
-        draw=nvidia_device_plugin.driver_objects, shared=nvidia_device_plugin.shared_objects
+        draw=nvidia_device_plugin.driver_objects,
+        shared=nvidia_device_plugin.shared_objects,
+        network_policies=nvidia_device_plugin.network_policies,
     ),
     (DeviceType.COMPUTE_DOMAIN, Mechanism.DRA): Manager(
         draw=compute_domain_driver.driver_objects,
         shared=compute_domain_driver.shared_objects,
         controller=compute_domain_controller.controller_objects,
+        network_policies=compute_domain_driver.network_policies,
     ),
     (DeviceType.EFA, Mechanism.DRA): Manager(
         draw=efa_dra_driver.driver_objects, shared=efa_dra_driver.shared_objects

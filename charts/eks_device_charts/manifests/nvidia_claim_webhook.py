@@ -8,10 +8,12 @@ from __future__ import annotations
 from typing import Final
 
 from eks_devices.claim_webhook import ClaimWebhook, claim_webhook_faults
+from eks_devices.feature_gates import gates_text
 from eks_devices.findings import raise_faults
 from eks_devices.names import COMPUTE_DOMAIN_DRIVER, GPU_DRIVER
 
 from .nvidia_kubelet_plugin import NAMESPACE
+from .nvidia_network_policies import webhook_policy
 from .objects import Object, metadata, off_our_nodes, pod_metadata, service_account, value
 
 NAME: Final = "dra-driver-nvidia-gpu-webhook"
@@ -24,6 +26,9 @@ _SELF_SIGNED = f"{NAME}-issuer"
 _ISSUERS = "cert-manager.io/v1"
 _TEN_YEARS = "87600h"
 _LABELS = {"app.kubernetes.io/name": NAME}
+# What configurations of claims depend on; which groups have them on, the drivers judge.
+_CONFIGURED = ("MPSSupport", "PassthroughSupport", "TimeSlicingSettings")
+_GATES = gates_text(dict.fromkeys(_CONFIGURED, True))
 # Any user but root will do.
 _USER = 65532
 
@@ -44,13 +49,11 @@ _CONFIGURES_NVIDIA = (
 )
 
 
-def webhook_objects(image: str, *, feature_gates: str, certificate: ClaimWebhook) -> list[Object]:
+def webhook_objects(image: str, *, certificate: ClaimWebhook) -> list[Object]:
     """What the webhook is made of, in apply order; its namespace is that of the drivers.
 
     Args:
         image: That of the GPU driver.
-        feature_gates: What the drivers are told, "A=true,B=true", because what is valid depends
-            on it; of several drivers, the gates of all of them. Empty for none.
         certificate: Who makes the certificate.
 
     Raises:
@@ -63,10 +66,15 @@ def webhook_objects(image: str, *, feature_gates: str, certificate: ClaimWebhook
         account,
         *([] if certificate.secret_name else _certificates()),
         _service(),
-        _deployment(image, feature_gates, secret),
+        _deployment(image, secret),
         _disruption_budget(),
         _configuration(certificate),
     ]
+
+
+def webhook_network_policy() -> list[Object]:
+    """What its Pods may talk to."""
+    return [webhook_policy(NAME, port=PORT)]
 
 
 def _certificates() -> list[Object]:
@@ -111,14 +119,14 @@ def _service() -> Object:
     }
 
 
-def _deployment(image: str, feature_gates: str, secret: str) -> Object:
+def _deployment(image: str, secret: str) -> Object:
     spec = {
         # Nobody makes a claim for the drivers while none answers.
         "replicas": 2,
         "selector": {"matchLabels": dict(_LABELS)},
         "template": {
             "metadata": pod_metadata(_LABELS),
-            "spec": _pod(_container(image, feature_gates), secret),
+            "spec": _pod(_container(image), secret),
         },
     }
     meta = metadata(NAME, NAMESPACE, **_LABELS)
@@ -147,14 +155,13 @@ def _pod(container: Object, secret: str) -> Object:
     }
 
 
-def _container(image: str, feature_gates: str) -> Object:
-    gates = [value("FEATURE_GATES", feature_gates)] if feature_gates else []
+def _container(image: str) -> Object:
     return {
         "name": "webhook",
         "image": image,
         "command": ["bash", "-c", _START],
         # The image asks for every GPU.
-        "env": [value("NVIDIA_VISIBLE_DEVICES", "void"), *gates],
+        "env": [value("NVIDIA_VISIBLE_DEVICES", "void"), value("FEATURE_GATES", _GATES)],
         "ports": [{"name": "https", "containerPort": PORT}],
         "resources": {"requests": {"cpu": "10m", "memory": "64Mi"}},
         "readinessProbe": {"httpGet": {"path": "/readyz", "port": "https", "scheme": "HTTPS"}},

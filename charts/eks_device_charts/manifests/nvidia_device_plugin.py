@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from eks_devices import DriverPlan
 
-from .gpu_feature_discovery import discovery_objects
+from .gpu_feature_discovery import DISCOVERY_NAME, discovery_objects
 from .host_paths import CDI, DEVICE_PLUGINS, host_path, mount
 from .nvidia_kubelet_plugin import NAMESPACE
 from .nvidia_mps_daemon import (
+    MPS_DAEMON_NAME,
     MPS_ROOT,
     is_wanted,
     mps_daemon_objects,
@@ -18,6 +19,7 @@ from .nvidia_mps_daemon import (
     mps_volumes,
     wait_for_daemon,
 )
+from .nvidia_network_policies import silent_policy
 from .nvidia_plugin_options import (
     NAME,
     configuration,
@@ -42,6 +44,11 @@ _VARIABLES = {
 def shared_objects() -> list[Object]:
     """Namespace and account; the plugin needs no permission."""
     return [namespace(NAMESPACE), service_account(NAME, NAMESPACE)]
+
+
+def network_policies() -> list[Object]:
+    """None of the plugin's Pods, and of those beside it, talks to anybody."""
+    return [silent_policy(name) for name in (NAME, MPS_DAEMON_NAME, DISCOVERY_NAME)]
 
 
 def driver_objects(driver: DriverPlan, image: str) -> list[Object]:
@@ -93,6 +100,8 @@ def _container(driver: DriverPlan, image: str, mounts: list[Object]) -> Object:
             value("MOFED_ENABLED", "false"),
             *_variables(driver),
         ],
+        # As of the DRA driver: the vendor asks for nothing.
+        "resources": {"requests": {"cpu": "10m", "memory": "64Mi"}},
         # The kubelet's CPU manager updates containers, and with that takes away the devices that
         # only the runtime gave them; a privileged one may use every device.
         "securityContext": {"privileged": True} if privileged else security_context(driver),

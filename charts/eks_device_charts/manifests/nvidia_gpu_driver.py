@@ -5,17 +5,16 @@ Source: https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/releases/tag/v0
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from eks_devices import DriverPlan
-from eks_devices.feature_gates import gates_of
+from eks_devices import DriverPlan, NvidiaInstallation
 from eks_devices.kubernetes import gate_is_on
-from eks_devices.names import GPU_CLASS, GPU_DRIVER, GPU_RESOURCE, MIG_CLASS, VFIO_CLASS
+from eks_devices.names import GPU_CLASS, GPU_DRIVER, GPU_RESOURCE, MIG_CLASS
 
 from .admission import own_slices_policy
-from .host_paths import host_path, mount
 from .installation import Installation
+from .nvidia_claim_webhook import webhook_network_policy, webhook_objects
+from .nvidia_gpu_options import gates_on, options_env, passthrough_class, with_host_access
 from .nvidia_kubelet_plugin import NAMESPACE, UPDATES, kubelet_plugin, plugin_pod
+from .nvidia_network_policies import api_client_policy
 from .objects import (
     READ,
     Object,
@@ -34,13 +33,7 @@ from .objects import (
 )
 
 _NAME = "dra-driver-nvidia-gpu-kubelet-plugin"
-_MPS, _PASSTHROUGH = "MPSSupport", "PassthroughSupport"
-_HOST_ROOT = "/host-root"
-_SETTINGS = {
-    "consumable-shares": "CONSUMABLE_SHARES",
-    "feature-gates": "FEATURE_GATES",
-    "ignored-xids": "ADDITIONAL_XIDS_TO_IGNORE",
-}
+_METRICS_PORT = 8080
 
 
 def shared_objects() -> list[Object]:
@@ -82,45 +75,47 @@ def device_classes(installation: Installation) -> list[Object]:
 
 def passthrough_classes(driver: DriverPlan) -> list[Object]:
     """The class of GPUs for virtual machines, where an owner's driver offers them."""
-    if not _gates(driver).get(_PASSTHROUGH):
+    return [passthrough_class()] if "PassthroughSupport" in gates_on(driver) else []
+
+
+def claim_webhook(image: str, nvidia: NvidiaInstallation) -> list[Object]:
+    """What refuses claims that the driver could not read, where a user asks for it."""
+    if nvidia.claim_webhook is None:
         return []
-    return [device_class(VFIO_CLASS, has(GPU_DRIVER, type="vfio"))]
+    policies = webhook_network_policy() if nvidia.network_policies else []
+    return [*policies, *webhook_objects(image, certificate=nvidia.claim_webhook)]
+
+
+def network_policies() -> list[Object]:
+    """What the driver's Pods may talk to."""
+    return [api_client_policy(_NAME, metrics_port=_METRICS_PORT)]
 
 
 def driver_objects(driver: DriverPlan, image: str) -> list[Object]:
     """The DaemonSet of an owner, with an account of its own where it makes MPS daemons."""
-    gates = _gates(driver)
-    access = _mps_access(owned_name(_NAME, driver.owner)) if gates.get(_MPS) else []
+    own = owned_name(_NAME, driver.owner)
+    access = _mps_access(own) if "MPSSupport" in gates_on(driver) else []
     account = access[0]["metadata"]["name"] if access else _NAME
     container = kubelet_plugin(
         "gpus",
         image,
         binary="gpu-kubelet-plugin",
         health_port=51516,
-        metrics_port=8080,
+        metrics_port=_METRICS_PORT,
         liveness_period=30,
-        env=[*_env(driver, image)],
+        env=_env(driver, image),
     )
-    pod = plugin_pod(account, image, container)
-    if gates.get(_PASSTHROUGH):
-        _see_whole_host(pod, container)
+    pod = with_host_access(driver, plugin_pod(account, image, container))
     return [
         *access,
         daemon_set(driver, name=_NAME, namespace=NAMESPACE, pod=pod, strategy=UPDATES),
     ]
 
 
-def _gates(driver: DriverPlan) -> dict[str, bool]:
-    return gates_of(str(driver.settings.get("feature-gates", "")))
-
-
-def _env(driver: DriverPlan, image: str) -> Iterator[Object]:
+def _env(driver: DriverPlan, image: str) -> list[Object]:
     # The image of the MPS daemons that the driver makes; they run as the namespace's own account,
     # which may do nothing. The vendor gives them the account of the driver.
-    yield value("IMAGE_NAME", image)
-    for setting, name in _SETTINGS.items():
-        if setting in driver.settings:
-            yield value(name, str(driver.settings[setting]))
+    return [value("IMAGE_NAME", image), *options_env(driver)]
 
 
 def _mps_access(account: str) -> list[Object]:
@@ -137,21 +132,4 @@ def _mps_access(account: str) -> list[Object]:
         cluster_role_binding(account, _NAME, account, NAMESPACE),
         role(account, NAMESPACE, rules),
         role_binding(account, account, account, NAMESPACE),
-    ]
-
-
-def _see_whole_host(pod: Object, container: Object) -> None:
-    """Add what binding GPUs to the kernel's driver for virtual machines takes."""
-    container["env"].append(value("HOST_ROOT", _HOST_ROOT))
-    container["volumeMounts"] += [
-        mount("host-root", _HOST_ROOT, read_only=True, propagation="HostToContainer"),
-        mount("modules", "/lib/modules", read_only=True, propagation="HostToContainer"),
-        mount("sysfs", "/sys", propagation="Bidirectional"),
-        mount("procfs", "/proc", propagation="Bidirectional"),
-    ]
-    pod["volumes"] += [
-        host_path("host-root", "/", "Directory"),
-        host_path("modules", "/lib/modules", "Directory"),
-        host_path("sysfs", "/sys", "Directory"),
-        host_path("procfs", "/proc", "Directory"),
     ]

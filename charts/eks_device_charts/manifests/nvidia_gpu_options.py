@@ -6,6 +6,7 @@ Source: https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/releases/tag/v0
 from __future__ import annotations
 
 from eks_devices import DriverPlan
+from eks_devices.feature_gates import gates_of
 from eks_devices.names import GPU_DRIVER, VFIO_CLASS
 
 from .host_paths import host_path, mount
@@ -44,17 +45,16 @@ def with_host_access(driver: DriverPlan, pod: Object) -> Object:
     vendor's chart mounts it for passthrough only, and without it the driver takes every node for
     one that has no fabric, and says nothing.
     """
-    gates = _gates(driver)
+    gates = gates_on(driver)
     if _PASSTHROUGH in gates:
         return _with_volumes(pod, [_host_root(), *_kernel()])
     return _with_volumes(pod, [_host_root()]) if _PARTITIONS in gates else pod
 
 
-def _gates(driver: DriverPlan) -> set[str]:
-    """The gates that are on."""
-    written = str(driver.settings.get("feature-gates", "")).split(",")
-    pairs = [one.strip().partition("=") for one in written]
-    return {name for name, _, state in pairs if state.lower() == "true"}
+def gates_on(driver: DriverPlan) -> set[str]:
+    """The gates that an owner's settings switch on."""
+    gates = gates_of(str(driver.settings.get("feature-gates", "")))
+    return {name for name, on in gates.items() if on}
 
 
 # A volume and how the container mounts it.

@@ -14,9 +14,12 @@ from typing import Final
 from eks_devices import DriverPlan, Feature
 
 from .host_paths import host_path, mount
-from .nvidia_plugin_options import gpu_env, plugin_daemon_set
+from .nvidia_plugin_options import NAME, gpu_env, plugin_daemon_set
 from .objects import Object, value
 
+_PART = "mps-control-daemon"
+MPS_DAEMON_NAME = f"{NAME}-{_PART}"
+"""The name of its Pods, whoever owns them."""
 MPS_ROOT: Final = "/run/nvidia/mps"
 """Where the daemon keeps its pipes and logs, and Pods that share a GPU meet it."""
 
@@ -49,7 +52,7 @@ def mps_daemon_objects(driver: DriverPlan, image: str) -> list[Object]:
         container,
         volumes=mps_volumes(),
         first=[_mount_shared_memory(image)],
-        part="mps-control-daemon",
+        part=_PART,
     )
     # The server looks itself up by the process id that the GPU's driver knows, which is the host's.
     daemons["spec"]["template"]["spec"]["hostPID"] = True
