@@ -78,20 +78,13 @@ def gpu_efa_roots(name: str) -> tuple[tuple[int, int], ...] | None:
 def mig_profiles(name: str) -> tuple[str, ...] | None:
     """The MIG profiles that the GPUs of a type can be cut into.
 
-    Most are from an upstream draft whose header warns that it may be wrong.
-
     Returns:
         Profile names such as `1g.10gb`; `()` when the GPUs have no MIG; None when not known.
 
     Source: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html
     """
-    data = published()
-    if name in data["typesWithoutMig"]:
-        return ()
-    model = gpu_model(name)
-    if model is None or data["gpuModels"][model]["mig"] == "unknown":
-        return None
-    return tuple(data["migProfiles"].get(model, {"profiles": ()})["profiles"])
+    record = mig_record(name)
+    return None if record is None else tuple(record.get("profiles", ()))
 
 
 def mig_placements(name: str, profile: str) -> int | None:
@@ -99,9 +92,29 @@ def mig_placements(name: str, profile: str) -> int | None:
 
     Source: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html
     """
-    record = published()["migProfiles"].get(gpu_model(name), {"profiles": {}})
-    placements = record["profiles"].get(profile, {}).get("placements")
-    return None if placements is None else len(placements)
+    profiles = (mig_record(name) or {}).get("profiles", {})
+    return int(profiles[profile]["most"]) if profile in profiles else None
+
+
+def mig_model(name: str) -> str | None:
+    """The `productName` of a type's GPUs, also where nobody read the rest from a node.
+
+    Source: https://docs.aws.amazon.com/eks/latest/userguide/device-management-nvidia-mig.html
+    """
+    family: str | None = published()["gpuFamilies"].get(name.partition(".")[0])
+    return gpu_model(name) or family
+
+
+def mig_record(name: str) -> dict[str, Any] | None:
+    """What `migProfiles` says of the GPUs of a type; empty without MIG, None when not known."""
+    data = published()
+    if name in data["typesWithoutMig"]:
+        return {}
+    model = mig_model(name)
+    if model is None or data["gpuModels"][model]["mig"] == "unknown":
+        return None
+    record: dict[str, Any] = data["migProfiles"].get(model, {})
+    return record
 
 
 @functools.cache

@@ -12,6 +12,7 @@ from eks_devices import published
 from eks_devices._data import data_path, read_json, read_toml
 from eks_devices.instance_types import AcceleratedInstanceType
 from eks_devices.network import default_efa_count
+from eks_devices.vocabulary import DeviceType
 
 DATA = read_json("published_devices.json")
 TRN2_BUSES = ["c9", "b4", "b3", "ca", "6c", "57", "56", "6d", "98", "83", "82", "99", "f5", "e0"]
@@ -187,7 +188,19 @@ def test_group_ids_of_trn1_are_the_documented_ones():
         ("p5.4xlarge", "1g.10gb 1g.10gb+me 1g.20gb 2g.20gb 3g.40gb 4g.40gb 7g.80gb"),
         ("p4d.24xlarge", "1g.5gb 1g.5gb+me 1g.10gb 2g.10gb 3g.20gb 4g.20gb 7g.40gb"),
         ("p4de.24xlarge", "1g.10gb 1g.10gb+me 1g.20gb 2g.20gb 3g.40gb 4g.40gb 7g.80gb"),
+        ("p5e.48xlarge", "1g.18gb 1g.18gb+me 1g.35gb 2g.35gb 3g.71gb 4g.71gb 7g.141gb"),
+        ("p5en.48xlarge", "1g.18gb 1g.18gb+me 1g.35gb 2g.35gb 3g.71gb 4g.71gb 7g.141gb"),
         ("p6-b200.48xlarge", "1g.23gb 1g.23gb+me 1g.45gb 2g.45gb 3g.90gb 4g.90gb 7g.180gb"),
+        ("p6-b300.48xlarge", "1g.34gb 1g.34gb+me 1g.67gb 2g.67gb 3g.135gb 4g.135gb 7g.269gb"),
+        (
+            "g7.2xlarge",
+            "1g.16gb 1g.16gb+gfx 1g.16gb+me.all 1g.16gb-me 2g.32gb 2g.32gb+gfx",
+        ),
+        (
+            "g7e.48xlarge",
+            """1g.24gb 1g.24gb+me 1g.24gb+gfx 1g.24gb+me.all 1g.24gb-me 2g.48gb 2g.48gb+gfx
+            2g.48gb+me.all 2g.48gb-me 4g.96gb 4g.96gb+gfx""",
+        ),
         ("g6.xlarge", ""),
         ("g5.48xlarge", ""),
         ("g4dn.xlarge", ""),
@@ -202,11 +215,14 @@ def test_known_mig_profiles(name, known):
     assert published.mig_profiles(name) == tuple(known.split())
 
 
-@pytest.mark.parametrize(
-    "name", ["p5en.48xlarge", "p5e.48xlarge", "p6-b300.48xlarge", "g7e.8xlarge", "trn2.48xlarge"]
-)
-def test_unknown_mig_profiles(name):
-    assert published.mig_profiles(name) is None
+def test_what_has_no_gpus_has_no_known_mig_profiles():
+    assert published.mig_profiles("trn2.48xlarge") is None
+
+
+def test_the_mig_profiles_of_every_gpu_type_are_known():
+    for instance in AcceleratedInstanceType.all():
+        if instance.device_type is DeviceType.GPU:
+            assert published.mig_profiles(instance.name) is not None, instance.name
 
 
 @pytest.mark.parametrize(
@@ -216,9 +232,16 @@ def test_unknown_mig_profiles(name):
         ("p5.48xlarge", "3g.40gb", 2),
         ("p5.48xlarge", "7g.80gb", 1),
         ("p4d.24xlarge", "2g.10gb", 3),
-        ("p4de.24xlarge", "1g.10gb", None),
+        ("p4de.24xlarge", "1g.10gb", 7),
+        ("p5.48xlarge", "1g.10gb+me", 1),
+        ("p5.48xlarge", "1g.20gb", 4),
         ("p5.48xlarge", "1g.5gb", None),
-        ("p5en.48xlarge", "1g.18gb", None),
+        ("p5en.48xlarge", "1g.18gb", 7),
+        ("p6-b300.48xlarge", "2g.67gb", 3),
+        ("g7e.2xlarge", "1g.24gb", 4),
+        ("g7e.2xlarge", "2g.48gb+me.all", 1),
+        ("g7.2xlarge", "1g.16gb", 2),
+        ("g6.xlarge", "1g.5gb", None),
         ("trn2.48xlarge", "1g.10gb", None),
     ],
 )
@@ -227,16 +250,30 @@ def test_partitions_of_a_profile_on_one_gpu(name, profile, placements):
 
 
 def test_each_model_says_where_its_mig_profiles_are_from():
+    sources = read_toml("published_devices.source.toml")
+
     for name, model in DATA["gpuModels"].items():
-        assert model["mig"] in ("draft", "vendor", "none", "unknown")
-        origin = DATA["migProfiles"].get(name, {"origin": model["mig"]})["origin"]
-        assert origin == model["mig"]
-        assert (name in DATA["migProfiles"]) == (model["mig"] in ("draft", "vendor"))
+        assert model["mig"] == DATA["migProfiles"].get(name, {"origin": "none"})["origin"]
+    for record in DATA["migProfiles"].values():
+        facts = {key for profile in record["profiles"].values() for key in profile}
+        assert record["origin"] in sources
+        assert ("placements" in facts) == (record.get("placements") in sources)
+        assert ("memory" in facts) == (record.get("details") in sources)
+
+
+def test_every_family_that_nobody_read_has_a_known_model():
+    for family, model in DATA["gpuFamilies"].items():
+        assert model in DATA["gpuModels"]
+        assert not any(name.startswith(f"{family}.") for name in DATA["gpus"])
 
 
 def test_the_model_is_what_the_driver_calls_it():
     assert published.gpu_model("p5.48xlarge") == "NVIDIA H100 80GB HBM3"
     assert published.gpu_model("trn2.48xlarge") is None
+    assert published.gpu_model("g7e.48xlarge") is None
+    assert published.mig_model("g7e.48xlarge") == "NVIDIA RTX PRO 6000 Blackwell Server Edition"
+    assert published.mig_model("p5.48xlarge") == "NVIDIA H100 80GB HBM3"
+    assert published.mig_model("trn2.48xlarge") is None
 
 
 def test_importing_published_facts_and_claims_reads_no_data():
