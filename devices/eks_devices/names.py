@@ -99,6 +99,15 @@ def device_group_attribute(size: int) -> str:
     return f"resource.aws.com/devicegroup{size}_id"
 
 
+def mig_resource(profile: str) -> str:
+    """The extended resource of a MIG profile where the device plugin tells profiles apart.
+
+    Source: https://github.com/NVIDIA/k8s-device-plugin/blob/v0.20.0/internal/rm/rm.go
+    """
+    # Names of resources have no plus sign.
+    return f"nvidia.com/mig-{profile.replace('+', '.')}"
+
+
 def mechanism_label(device_type: DeviceType) -> str:
     """The label that tells people which mechanism serves a device type on a node."""
     return f"{LABEL_PREFIX}{device_type}"

@@ -168,8 +168,15 @@ def test_a_partition_and_its_efa_may_share_a_root():
     assert counts(*requests, on="p5.48xlarge", match=PCIE_ROOT) == [1, 1]
 
 
-def test_a_profile_of_gpus_that_nobody_listed_is_taken():
-    assert counts(DeviceRequest.mig("1g.18gb"), on="p5en.48xlarge") == [1]
+def test_a_profile_of_gpus_that_nobody_read_from_a_node_is_taken():
+    assert counts(DeviceRequest.mig("1g.24gb", 32), on="g7e.48xlarge") == [32]
+
+
+def test_gpus_with_four_compute_slices_hold_fewer_partitions():
+    requests = DeviceRequest.mig("2g.48gb", 15), DeviceRequest.mig("1g.24gb", 3, name="small")
+
+    with pytest.raises(EksDevicesError, match="TooManyDevices"):
+        counts(*requests, on="g7e.48xlarge")
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ..findings import Finding, fault
 from ..instance_faults import logical_core_fault
 from ..instance_types import AcceleratedInstanceType
+from ..mig.geometry import unknown_mig_profile
 from ..network import default_efa_count, max_efa_count
 from ..published import mig_profiles
 from ..vocabulary import DeviceType
@@ -14,7 +15,6 @@ from .asked import Asked, count_of, request_path
 from .kinds import RequestKind
 from .requests import DeviceRequest
 
-_MIG_PAGE = "https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html"
 _TYPES_PAGE = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html"
 _ULTRASERVER_PAGE = "https://aws.amazon.com/ec2/ultraservers/"
 
@@ -99,16 +99,8 @@ def _option_faults(
 def _profile(path: str, profile: str, instance: AcceleratedInstanceType) -> Iterator[Finding]:
     known = mig_profiles(instance.name)
     if known is not None and profile not in known:
-        fix = f"use {known[0]}, for example" if known else "ask for whole GPUs: DeviceRequest.gpu()"
-        yield fault(
-            "UnknownMigProfile",
-            path,
-            f"the GPUs of {instance.name} have no such partition",
-            got=profile,
-            allowed=", ".join(known) or "none: these GPUs have no MIG",
-            fix=fix,
-            source=_MIG_PAGE,
-        )
+        whole = "ask for whole GPUs: DeviceRequest.gpu()"
+        yield unknown_mig_profile(profile, known, instance.name, path, instead=whole)
 
 
 def _mode(path: str, mode: int, instance: AcceleratedInstanceType) -> Iterator[Finding]:

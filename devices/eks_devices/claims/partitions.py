@@ -4,32 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Final
 
 from ..findings import Finding, fault
 from ..instance_types import AcceleratedInstanceType
+from ..mig.geometry import MIG_PAGE, MOST_COMPUTE_SLICES, compute_slices, mig_gpu
 from ..published import mig_placements, mig_profiles
 from .asked import Asked, count_of
 from .hardware import most_devices
 from .kinds import RequestKind
 
-COMPUTE_SLICES: Final = 7
-"""A GPU has at most so many compute slices; the profile `3g.40gb` takes three of them.
-
-Source: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html
-"""
-
-_MIG_PAGE = "https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html"
-
 
 def partition_gpus(asked: Asked, type_name: str) -> int:
     """GPUs of a type that the MIG partitions of a claim take at least; a mix may need more."""
-    wanted = _wanted(asked)
-    slices = sum(count * _slices(profile) for profile, count in wanted.items())
+    wanted, most = _wanted(asked), _most_slices(type_name)
+    slices = sum(count * compute_slices(profile) for profile, count in wanted.items())
     # No two of these fit on one GPU, whatever their profiles are.
-    large = sum(count for profile, count in wanted.items() if 2 * _slices(profile) > COMPUTE_SLICES)
+    large = sum(count for profile, count in wanted.items() if 2 * compute_slices(profile) > most)
     alone = (_up(count, _per_gpu(type_name, profile)) for profile, count in wanted.items())
-    return max((_up(slices, COMPUTE_SLICES), large, *alone))
+    return max((_up(slices, most), large, *alone))
 
 
 def partition_faults(asked: Asked, instance: AcceleratedInstanceType) -> Iterator[Finding]:
@@ -58,14 +50,16 @@ def _wanted(asked: Asked) -> Counter[str]:
     return wanted
 
 
-def _slices(profile: str) -> int:
-    return int(profile.partition("g")[0])
+def _most_slices(type_name: str) -> int:
+    """The compute slices of a GPU; as many as any has where nobody told."""
+    gpu = mig_gpu(type_name)
+    return MOST_COMPUTE_SLICES if gpu is None else gpu.compute_slices
 
 
 def _per_gpu(type_name: str, profile: str) -> int:
     """The most partitions of one profile that a GPU holds, from its slices where nobody told."""
     told = mig_placements(type_name, profile)
-    return max(1, COMPUTE_SLICES // _slices(profile)) if told is None else told
+    return _most_slices(type_name) // compute_slices(profile) or 1 if told is None else told
 
 
 def _up(number: int, size: int) -> int:
@@ -82,7 +76,7 @@ def _too_many(asked: Asked, instance: AcceleratedInstanceType, profile: str) -> 
         got=_wanted(asked)[profile],
         allowed=f"at most {has * each}, {each} on each of {has} GPUs",
         fix=f"ask for {has * each} or fewer, or take a larger type",
-        source=_MIG_PAGE,
+        source=MIG_PAGE,
     )
 
 
@@ -94,5 +88,5 @@ def _too_many_together(asked: Asked, instance: AcceleratedInstanceType, got: str
         got=got,
         allowed=f"the {most_devices(instance, RequestKind.GPU)} GPUs of {instance.name} in all",
         fix="ask for fewer GPUs or partitions, or take a larger type",
-        source=_MIG_PAGE,
+        source=MIG_PAGE,
     )

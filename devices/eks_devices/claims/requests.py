@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ..findings import Finding, fault, raise_faults
 from ..instance_types import AcceleratedInstanceType
+from ..mig.geometry import mig_profile_faults
 from ..names import GPU_DRIVER, NEURON_DRIVER
-from ..syntax import dns_label, well_formed
+from ..syntax import dns_label
 from ..typecheck import member, path_step, plain_text, whole_number, wrong_type
 from ._values import copied_list
 from .kinds import RequestKind
@@ -25,8 +25,6 @@ LOGICAL_NEURON_CORES: Final = (1, 2)
 """Values of the driver's NeuronConfig; likewise."""
 
 _NEURON_API: Final = f"{NEURON_DRIVER}/v1"
-_PROFILE = re.compile(r"[1-9][0-9]?g\.[1-9][0-9]{0,3}gb([+-][a-z]+(\.[a-z]+)*)*", re.ASCII)
-_MIG_PAGE = "https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html"
 
 _OF_NEURON: Final = (RequestKind.NEURON, RequestKind.ULTRASERVER_NODE)
 
@@ -236,16 +234,7 @@ def _profile_faults(request: DeviceRequest, path: str) -> Iterator[Finding]:
     if request.kind is not RequestKind.MIG:
         yield from _foreign(request.profile, path, "MIG requests")
         return
-    yield from well_formed(
-        request.profile,
-        path,
-        lambda profile: _PROFILE.fullmatch(profile) is not None,
-        code="MalformedMigProfile",
-        message="this is not a MIG profile",
-        allowed="a MIG profile such as 1g.10gb or 1g.10gb+me",
-        fix="write it as the driver publishes it, in lower case",
-        source=_MIG_PAGE,
-    )
+    yield from mig_profile_faults(request.profile, path)
 
 
 def _neuron_faults(request: DeviceRequest, path: str) -> Iterator[Finding]:
