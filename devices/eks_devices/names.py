@@ -59,6 +59,10 @@ BOTTLEROCKET_NVIDIA_SHARING: Final = (
 BOTTLEROCKET_NVIDIA_RENAME: Final = (
     "settings.kubelet-device-plugins.nvidia.time-slicing.rename-by-default"
 )
+BOTTLEROCKET_NVIDIA_PARTITIONING: Final = (
+    "settings.kubelet-device-plugins.nvidia.device-partitioning-strategy"
+)
+BOTTLEROCKET_MIG_PROFILE: Final = "settings.kubelet-device-plugins.nvidia.mig.profile"
 BOTTLEROCKET_DEVICE_OWNERSHIP: Final = "settings.kubernetes.device-ownership-from-security-context"
 BOTTLEROCKET_MAX_PODS: Final = "settings.kubernetes.max-pods"
 BOTTLEROCKET_DRA_DRIVERS: Final = "settings.kubelet-dra-drivers"
