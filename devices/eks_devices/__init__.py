@@ -21,6 +21,7 @@ from .findings import EksDevicesError, Finding, Severity
 from .gpu_options import DeviceIdStrategy, DeviceListStrategy, GpuDriver, GpuPlugin
 from .instance_types import AcceleratedInstanceType, Accelerator, CpuArchitecture, NetworkCard
 from .maintenance import NodeRepair, RepairAction, RepairOverride, UpdateConfig, UpdateStrategy
+from .mig import Mig, MigStrategy
 from .network import NetworkInterface
 from .nodegroup_planner import plan_nodegroup
 from .nvidia_installation import NvidiaInstallation
@@ -60,6 +61,8 @@ __all__ = [
     "GpuSharing",
     "MatchAttribute",
     "Mechanism",
+    "Mig",
+    "MigStrategy",
     "NetworkCard",
     "NetworkInterface",
     "NodeRepair",

@@ -100,10 +100,17 @@ def _floor_faults(
     match: re.Match[str], row: Mapping[str, Any], path: str, message: str
 ) -> Iterator[Finding]:
     if _numbers(match) < _parts(row["release"]):
-        yield _too_old(match.group(), row, path, message)
+        yield release_too_old(match.group(), row, path, message)
 
 
-def _too_old(got: str, row: Mapping[str, Any], path: str, message: str) -> Finding:
+def bottlerocket_numbers(release: str | None) -> tuple[int, ...]:
+    """The version of a Bottlerocket release; empty where none is pinned, or it is of AL2023."""
+    match = _BOTTLEROCKET.fullmatch(release) if release else None
+    return _numbers(match) if match else ()
+
+
+def release_too_old(got: str, row: Mapping[str, Any], path: str, message: str) -> Finding:
+    """The fault of a pinned release that lacks something; `row` has `release` and `source`."""
     return fault(
         "ReleaseTooOld",
         path,
@@ -150,7 +157,7 @@ def _dated_findings(
 ) -> Iterator[Finding]:
     for row in read_toml("amis.toml")["floor"]:
         if instance.family in row.get("families", ()) and date < row["release"]:
-            yield _too_old(date, row, path, row["message"])
+            yield release_too_old(date, row, path, row["message"])
     for row in read_toml("amis.toml")["avoid"]:
         if date == row["release"] and version in row["minors"]:
             yield warning(
@@ -164,10 +171,18 @@ def _bottlerocket_faults(
     path = f"{spec.path}.release_version"
     for row in _bottlerocket_floors():
         named = mechanisms.get(DeviceType(row["device"])) == row["mechanism"]
-        named = named and (not row.get("host_service") or spec.uses_host_service)
+        named = named and _is_meant(spec, row)
         used = named or (row["device"] in mechanisms and _is_foreign(spec, row))
         if used:
             yield from _floor_faults(match, row, path, row["message"])
+
+
+def _is_meant(spec: NodegroupSpec, row: Mapping[str, Any]) -> bool:
+    """Whether a group has what a floor is about, where it is not about every group."""
+    if row.get("host_service"):
+        return spec.uses_host_service
+    sharing = spec.gpu_sharing.feature if spec.gpu_sharing else None
+    return "sharing" not in row or sharing == row["sharing"]
 
 
 def _unpinned_findings(spec: NodegroupSpec) -> Iterator[Finding]:

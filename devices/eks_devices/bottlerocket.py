@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ._data import read_toml
 from ._frozen import FrozenDict
 from ._nested import merged, nested
+from .mig import mig_bottlerocket_settings
 from .names import (
     BOTTLEROCKET_DEVICE_OWNERSHIP,
     BOTTLEROCKET_MAX_PODS,
@@ -17,30 +18,29 @@ from .names import (
     BOTTLEROCKET_NVIDIA_SHARING,
     HOST_OWNER,
 )
-from .vocabulary import DeviceType, Mechanism, OperatingSystem
+from .vocabulary import DeviceType, Feature, Mechanism, OperatingSystem
 
 _SAME_NAME = ("device-id-strategy", "device-list-strategy", "pass-device-specs")
-_SHARING = {
-    "replicas": "replicas",
-    "rename": "rename-by-default",
-    "single-replica-requests": "fail-requests-greater-than-one",
-}
+Setting = str | int | bool | FrozenDict[str, str]
 
 if TYPE_CHECKING:
     from .plans import DevicePlan, NodegroupPlan
+    from .spec import NodegroupSpec
 
 
 def bottlerocket_settings(
-    system: OperatingSystem, devices: tuple[DevicePlan, ...], max_pods: int | None
-) -> FrozenDict[str, str | int | bool]:
+    spec: NodegroupSpec, devices: tuple[DevicePlan, ...], max_pods: int | None
+) -> FrozenDict[str, Setting]:
     """Bottlerocket's settings by dotted name; AL2023 has none."""
-    if system is not OperatingSystem.BOTTLEROCKET:
+    if spec.operating_system is not OperatingSystem.BOTTLEROCKET:
         return FrozenDict()
-    settings: dict[str, str | int | bool] = {}
+    settings: dict[str, Setting] = {}
     if max_pods is not None:
         settings[BOTTLEROCKET_MAX_PODS] = max_pods
     for device in devices:
         settings |= _device_settings(device)
+        if spec.mig is not None and device.device_type is DeviceType.GPU:
+            settings |= mig_bottlerocket_settings(spec.mig, spec.instance_type)
     return FrozenDict(sorted(settings.items()))
 
 
@@ -97,7 +97,7 @@ def runs_built_in_driver(group: NodegroupPlan) -> bool:
     return group.bottlerocket_settings.get(BOTTLEROCKET_NVIDIA_DRIVER) is True
 
 
-def _device_settings(device: DevicePlan) -> dict[str, str | int | bool]:
+def _device_settings(device: DevicePlan) -> dict[str, Setting]:
     if device.device_type is DeviceType.NEURON:
         # Without it Pods that do not run as root cannot open /dev/neuron*.
         return {BOTTLEROCKET_DEVICE_OWNERSHIP: True}
@@ -113,15 +113,18 @@ def _device_settings(device: DevicePlan) -> dict[str, str | int | bool]:
     return dict(_plugin_settings(device))
 
 
-def _plugin_settings(device: DevicePlan) -> Iterator[tuple[str, str | int | bool]]:
+def _plugin_settings(device: DevicePlan) -> Iterator[tuple[str, Setting]]:
     """Settings of the built-in device plugin; its keys follow ours, except those of sharing."""
     told = device.settings
     for name in _SAME_NAME:
         if name in told:
             yield f"{BOTTLEROCKET_NVIDIA_SETTINGS}.{name}", told[name]
     if "sharing" in told:
-        way = f"{BOTTLEROCKET_NVIDIA_SETTINGS}.{told['sharing']}"
         yield BOTTLEROCKET_NVIDIA_SHARING, told["sharing"]
-        for ours, theirs in _SHARING.items():
-            if ours in told:
-                yield f"{way}.{theirs}", told[ours]
+        way = f"{BOTTLEROCKET_NVIDIA_SETTINGS}.{told['sharing']}"
+        yield f"{way}.replicas", told["replicas"]
+        # Unlike the plugin by itself, Bottlerocket renames and refuses unless it is told not to.
+        yield f"{way}.rename-by-default", bool(told.get("rename"))
+        if told["sharing"] == Feature.TIME_SLICING:
+            only_one = bool(told.get("single-replica-requests"))
+            yield f"{way}.fail-requests-greater-than-one", only_one

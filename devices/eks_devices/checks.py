@@ -14,6 +14,7 @@ from .findings import Finding, fault
 from .gpu_options import gpu_option_faults
 from .labels import label_faults, pool_faults, taint_faults
 from .maintenance_checks import maintenance_faults
+from .mig import mig_form_faults
 from .mixed_types import type_list_faults
 from .names import DEFAULT_OWNER, EXTERNAL_OWNER, HOST_OWNER
 from .nodegroup_rules import disk_faults, nodegroup_name_faults, size_faults
@@ -69,6 +70,8 @@ def type_faults(spec: NodegroupSpec) -> Iterator[Finding]:
     if spec.gpu_sharing is not None:
         yield from sharing_faults(spec.gpu_sharing, f"{path}.gpu_sharing")
     yield from gpu_option_faults(spec.gpu_driver, spec.gpu_plugin, path)
+    if spec.mig is not None:
+        yield from mig_form_faults(spec.mig, f"{path}.mig")
     yield from disk_faults(spec.disk_gib, f"{path}.disk_gib")
     yield from label_faults(spec)
     yield from taint_faults(spec)

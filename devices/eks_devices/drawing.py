@@ -22,13 +22,16 @@ from .interfaces import group_interfaces, group_max_pods, node_addresses
 from .labels import taints_of
 from .maintenance import node_repair, update_config
 from .mechanisms import Choice, is_built_in
+from .mig import Mig
 from .names import (
     DEFAULT_OWNER,
     DEVICE_CLASSES,
     EXTERNAL_OWNER,
+    GPU_CLASS,
     GPU_PRESENT_LABEL,
     HOST_OWNER,
     IMEX_UNIT,
+    MIG_CLASS,
     NODEGROUP_LABEL,
     POOL_LABEL,
     manager_label,
@@ -90,8 +93,8 @@ def _plan(given: _Drawn) -> NodegroupPlan:
         network_interfaces=group_interfaces(spec, instance),
         labels=_labels(spec, devices),
         taints=taints_of(spec, instance.device_type),
-        extended_resources=extended_resources(devices, instance, spec.logical_neuron_cores),
-        device_classes=_device_classes(devices),
+        extended_resources=extended_resources(spec, devices, instance),
+        device_classes=_device_classes(devices, spec.mig),
         max_pods=max_pods,
         disk_device=disk_device(spec.operating_system),
         disk_gib=spec.disk_gib or read_toml("limits.toml")["disk"]["default"],
@@ -100,7 +103,8 @@ def _plan(given: _Drawn) -> NodegroupPlan:
         subnet_cidrs=tuple(spec.subnet_cidrs),
         masked_units=_masked_units(devices),
         logical_neuron_cores=spec.logical_neuron_cores,
-        bottlerocket_settings=bottlerocket_settings(spec.operating_system, devices, max_pods),
+        mig=spec.mig,
+        bottlerocket_settings=bottlerocket_settings(spec, devices, max_pods),
         kubelet=_frozen(spec.kubelet),
         hugepages_2mi=spec.hugepages_2mi,
         user_data=spec.user_data,
@@ -175,9 +179,16 @@ def _masked_units(devices: tuple[DevicePlan, ...]) -> tuple[str, ...]:
     return tuple(IMEX_UNIT for _ in domains)
 
 
-def _device_classes(devices: tuple[DevicePlan, ...]) -> tuple[str, ...]:
-    drawn = (device for device in devices if device.mechanism is Mechanism.DRA)
-    return tuple(name for device in drawn for name in DEVICE_CLASSES[device.device_type])
+def _device_classes(devices: tuple[DevicePlan, ...], mig: Mig | None) -> tuple[str, ...]:
+    drawn = (one.device_type for one in devices if one.mechanism is Mechanism.DRA)
+    return tuple(name for one in drawn for name in _classes_of(one, mig))
+
+
+def _classes_of(device: DeviceType, mig: Mig | None) -> tuple[str, ...]:
+    """A GPU that is cut when its node boots is not there as a whole any more."""
+    if device is not DeviceType.GPU or mig is None:
+        return DEVICE_CLASSES[device]
+    return (GPU_CLASS, MIG_CLASS) if mig.is_dynamic else (MIG_CLASS,)
 
 
 def _desired_size(spec: NodegroupSpec) -> int | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ._frozen import FrozenDict
 from .instance_types import AcceleratedInstanceType, Accelerator
+from .mig import Mig, mig_resources
 from .names import (
     EFA_RESOURCE,
     GPU_RESOURCE,
@@ -14,13 +15,12 @@ from .names import (
     SHARED_GPU_RESOURCE,
 )
 from .plans import DevicePlan
+from .spec import NodegroupSpec
 from .vocabulary import DeviceType, Mechanism
 
 
 def extended_resources(
-    devices: tuple[DevicePlan, ...],
-    instance: AcceleratedInstanceType,
-    logical_neuron_cores: int | None,
+    spec: NodegroupSpec, devices: tuple[DevicePlan, ...], instance: AcceleratedInstanceType
 ) -> FrozenDict[str, int]:
     """What a node offers to Pods that ask in `resources.limits`; empty where all is DRA."""
     found: list[tuple[str, int]] = []
@@ -28,18 +28,24 @@ def extended_resources(
         if device.mechanism is not Mechanism.DEVICE_PLUGIN:
             continue
         if device.device_type is DeviceType.NEURON:
-            size = logical_neuron_cores or instance.default_logical_core_size
+            size = spec.logical_neuron_cores or instance.default_logical_core_size
             found += _neuron(instance.accelerator, size)
         elif device.device_type is DeviceType.GPU:
-            found.append(_gpus(device))
+            found += _gpus(device) if spec.mig is None else _cut(device, spec.mig, instance)
         else:
             found.append((EFA_RESOURCE, device.count))
     return FrozenDict(found)
 
 
-def _gpus(device: DevicePlan) -> tuple[str, int]:
+def _cut(
+    device: DevicePlan, mig: Mig, instance: AcceleratedInstanceType
+) -> Iterator[tuple[str, int]]:
+    yield from mig_resources(mig, instance.name, device.count).items()
+
+
+def _gpus(device: DevicePlan) -> Iterator[tuple[str, int]]:
     name = SHARED_GPU_RESOURCE if device.settings.get("rename") else GPU_RESOURCE
-    return name, device.count * int(device.settings.get("replicas", 1))
+    yield name, device.count * int(device.settings.get("replicas", 1))
 
 
 def _neuron(chips: Accelerator | None, logical_core_size: int) -> Iterator[tuple[str, int]]:

@@ -85,8 +85,17 @@ def gate_form_faults(gates: object, path: str, *, component: str) -> Iterator[Fi
             yield from boolean(on, at)
 
 
-def gate_rule_faults(gates: Mapping[str, bool], path: str) -> Iterator[Finding]:
-    """Faults of gates whose form is right: what is refused, lacks another, or excludes one."""
+def gate_rule_faults(
+    gates: Mapping[str, bool], path: str, *, named: Mapping[str, bool] | None = None
+) -> Iterator[Finding]:
+    """Faults of gates whose form is right: what is refused, lacks another, or excludes one.
+
+    Args:
+        gates: The gates that are not left to the driver.
+        path: How faults name them.
+        named: Those that the user names, where others follow from options.
+    """
+    given = gates if named is None else named
     known = feature_gates()
     effective = {name: gate.default for name, gate in known.items()} | dict(gates)
     on = [name for name, value in effective.items() if value]
@@ -99,7 +108,7 @@ def gate_rule_faults(gates: Mapping[str, bool], path: str) -> Iterator[Finding]:
     for row in read_toml("nvidia_gates.toml")["excludes"]:
         first, second = row["gates"]
         if effective[first] and effective[second]:
-            yield _excluded(row, path, first if first in gates else second)
+            yield _excluded(row, path, first if first in given else second)
 
 
 def _names(component: str) -> list[str]:

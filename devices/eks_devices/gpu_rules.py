@@ -24,6 +24,10 @@ from .spec import NodegroupSpec
 from .taints import TaintEffect
 from .vocabulary import DeviceType, Feature, Mechanism, OperatingSystem
 
+_TOLERATIONS = (
+    "https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/"
+    "#extendedresourcetoleration"
+)
 Settings = tuple[tuple[str, str | int], ...]
 
 
@@ -32,20 +36,33 @@ def gpu_settings(spec: NodegroupSpec, mechanism: Mechanism) -> Settings:
     if DeviceType.GPU in spec.external:
         return ()
     if mechanism is Mechanism.DRA:
-        return () if spec.gpu_driver is None else tuple(_driver_settings(spec.gpu_driver))
+        return tuple(_driver_settings(spec))
     sharing = spec.gpu_sharing.settings() if spec.gpu_sharing else ()
     plugin = () if spec.gpu_plugin is None else tuple(_plugin_settings(spec.gpu_plugin))
-    return tuple(sorted((*sharing, *plugin)))
+    return tuple(sorted((*sharing, *plugin, *_mig_settings(spec))))
 
 
-def _driver_settings(driver: GpuDriver) -> Iterator[tuple[str, str | int]]:
+def _gates(spec: NodegroupSpec) -> dict[str, bool]:
+    """The gates that a group names, and those that follow from its options."""
+    dynamic = spec.mig is not None and spec.mig.is_dynamic
+    named = spec.gpu_driver.gates if spec.gpu_driver else {}
+    return named | ({"DynamicMIG": True} if dynamic else {})
+
+
+def _driver_settings(spec: NodegroupSpec) -> Iterator[tuple[str, str | int]]:
+    driver = spec.gpu_driver or GpuDriver()
     if driver.consumable_shares is not None:
         yield "consumable-shares", str(driver.consumable_shares)
-    gates = changed_gates(driver.gates)
+    gates = changed_gates(_gates(spec))
     if gates:
         yield "feature-gates", gates_text(gates)
     if driver.ignored_xids:
         yield "ignored-xids", _numbers(driver.ignored_xids)
+
+
+def _mig_settings(spec: NodegroupSpec) -> Iterator[tuple[str, str | int]]:
+    if spec.mig is not None and spec.mig.strategy is not None:
+        yield "mig-strategy", str(spec.mig.strategy)
 
 
 def _plugin_settings(plugin: GpuPlugin) -> Iterator[tuple[str, str | int]]:
@@ -89,7 +106,8 @@ def _driver_findings(
     if driver.host_service:
         yield from _host_findings(spec, instance.family, version)
         return
-    yield from gate_rule_faults(driver.gates, f"{path}.feature_gates")
+    gates, named = _gates(spec), driver.feature_gates
+    yield from gate_rule_faults(gates, f"{path}.feature_gates", named=named)
     if driver.gates.get("MPSSupport"):
         yield from _eviction_findings(spec, instance)
     for name, on in driver.gates.items():
@@ -231,7 +249,7 @@ def _toleration_findings(
             f"Pods that ask for {SHARED_GPU_RESOURCE} get no toleration for the taint "
             f"{taints[0]}, as those that ask for {GPU_RESOURCE} do",
             fix=f"add the toleration {{key: {GPU_RESOURCE}, operator: Exists}} to them",
-            source="https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#extendedresourcetoleration",
+            source=_TOLERATIONS,
         )
 
 

@@ -13,6 +13,7 @@ from .instance_types import AcceleratedInstanceType
 from .interfaces import group_instances, group_interfaces
 from .kubernetes import floors
 from .mechanisms import Choice, choice_findings
+from .mig_rules import mig_findings
 from .network import eni_limited_max_pods
 from .placement import placement_findings, placement_group
 from .purchase import purchase_findings
@@ -45,6 +46,7 @@ def group_findings(
             )
     if DeviceType.GPU in choices:
         yield from gpu_findings(spec, instance, version, choices[DeviceType.GPU])
+        yield from mig_findings(spec, instance, version, choices[DeviceType.GPU])
     yield from release_findings(spec, instance, version, mechanisms)
     yield from _instance_findings(spec, instance)
     yield from _pod_findings(spec, instance)

@@ -10,6 +10,7 @@ from .instance_faults import logical_core_fault, nvlink_fault
 from .instance_store import instance_store_faults
 from .instance_types import AcceleratedInstanceType, lookup
 from .interfaces import max_pods_cap
+from .mig_rules import mig_type_faults
 from .mixed_types import mixed_type_faults
 from .network import max_efa_count
 from .placement import placement_faults
@@ -18,7 +19,7 @@ from .spec import NodegroupSpec
 from .typecheck import whole_number
 from .vocabulary import DeviceType
 
-_OF_GPUS = ("gpu_sharing", "gpu_driver", "gpu_plugin")
+_OF_GPUS = ("gpu_sharing", "gpu_driver", "gpu_plugin", "mig")
 _MIB_OF_HUGE_PAGE = 2
 _EFA_PAGE = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html"
 
@@ -105,6 +106,8 @@ def _accelerator_faults(
             yield _of_external(f"{path}.{name}", given)
     if spec.neuron_cores is True and kind is not DeviceType.NEURON:
         yield _misplaced(f"{path}.neuron_cores", instance, "Neuron devices", got=True)
+    if kind is DeviceType.GPU:
+        yield from mig_type_faults(spec, instance)
     size = spec.logical_neuron_cores
     if size is not None and size not in instance.logical_core_sizes:
         yield logical_core_fault(instance, f"{path}.logical_neuron_cores", size)

@@ -10,7 +10,7 @@ from .findings import Finding, fault
 from .instance_types import AcceleratedInstanceType, Accelerator, lookup
 from .interfaces import group_interfaces
 from .network import NetworkInterface, max_efa_count
-from .published import device_group_sizes, gpu_efa_roots, gpu_model
+from .published import device_group_sizes, gpu_efa_roots, mig_model
 from .spec import NodegroupSpec
 from .typecheck import text, wrong_type
 
@@ -108,7 +108,7 @@ def _traits(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> dict[str,
         "NVLink domain": instance.nvlink_domain,
         "logical NeuronCores": (instance.logical_core_sizes, instance.default_logical_core_size),
         "EFA layout": layout,
-        "GPU model": gpu_model(name),
+        "GPU model": mig_model(name),
         "alignment of GPUs with EFAs": gpu_efa_roots(name) if layout else None,
         "connection of Neuron devices": device_group_sizes(name),
     }

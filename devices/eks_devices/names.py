@@ -56,9 +56,6 @@ BOTTLEROCKET_NVIDIA_PLUGIN: Final = "settings.kubelet-device-plugins.nvidia.enab
 BOTTLEROCKET_NVIDIA_SHARING: Final = (
     "settings.kubelet-device-plugins.nvidia.device-sharing-strategy"
 )
-BOTTLEROCKET_NVIDIA_RENAME: Final = (
-    "settings.kubelet-device-plugins.nvidia.time-slicing.rename-by-default"
-)
 BOTTLEROCKET_NVIDIA_PARTITIONING: Final = (
     "settings.kubelet-device-plugins.nvidia.device-partitioning-strategy"
 )

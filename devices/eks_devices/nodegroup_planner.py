@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ._frozen import FrozenDict
+from .bottlerocket_releases import release_setting_faults
 from .checks import missing_option, type_faults
 from .drawing import draw_nodegroup
 from .findings import EksDevicesError, Finding, Severity, fault
@@ -111,7 +112,8 @@ class _Judgement:
 
 
 def _user_data_faults(plan: NodegroupPlan, path: str) -> Iterator[Finding]:
-    """Faults of the user data that the plan gives, with a user's own in it."""
+    """Faults of the user data that the plan gives, with a user's own in it, on its release."""
+    yield from release_setting_faults(plan, path)
     conflicts = tuple(user_data_conflicts(plan, f"{path}.user_data"))
     yield from conflicts or user_data_size_faults(plan, path)
 

@@ -10,6 +10,7 @@ from ._frozen import FrozenDict
 from .capacity import Capacity
 from .findings import Finding, Severity
 from .maintenance import NodeRepair, UpdateConfig
+from .mig.form import Mig
 from .network import NetworkInterface
 from .nvidia_installation import NvidiaInstallation
 from .taints import Taint
@@ -87,7 +88,8 @@ class NodegroupPlan:
     IPv4 addresses a full node takes, None when unknown; `scheduled_size` is what a reservation
     with a start brings; `node_repair` and `update` are None where EKS's own defaults hold.
     `extended_resources` is what Pods on device plugins ask for, `device_classes` what claims
-    name; `bottlerocket_settings` go by dotted name; `masked_units` are services of the AMI that
+    name; `mig` is how each GPU is cut, None for whole ones; `bottlerocket_settings` go by dotted
+    name; `masked_units` are services of the AMI that
     must not run; `replace_key` changes when EKS has to make new nodes; `max_pods` and
     `desired_size` are None where nothing is set.
     """
@@ -120,7 +122,8 @@ class NodegroupPlan:
     subnet_cidrs: tuple[str, ...]
     masked_units: tuple[str, ...]
     logical_neuron_cores: int | None
-    bottlerocket_settings: FrozenDict[str, str | int | bool]
+    mig: Mig | None
+    bottlerocket_settings: FrozenDict[str, str | int | bool | FrozenDict[str, str]]
     kubelet: FrozenDict[str, Any]
     hugepages_2mi: int | None
     user_data: UserData | None
@@ -157,6 +160,7 @@ class NodegroupPlan:
             "addresses": self.addresses,
             "masked_units": list(self.masked_units),
             "logical_neuron_cores": self.logical_neuron_cores,
+            "mig": self.mig and self.mig.to_dict(),
             "bottlerocket_settings": dict(self.bottlerocket_settings),
             "kubelet": dict(self.kubelet),
             "hugepages_2mi": self.hugepages_2mi,

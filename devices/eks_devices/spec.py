@@ -13,6 +13,7 @@ from .capacity import Capacity
 from .findings import raise_faults
 from .gpu_options import GpuDriver, GpuPlugin
 from .maintenance import NodeRepair, UpdateConfig
+from .mig.form import Mig
 from .sharing import GpuSharing
 from .taints import Taint
 from .typecheck import path_step, plain_text, wrong_type
@@ -37,6 +38,7 @@ class NodegroupOptions(TypedDict, total=False):
     gpu_sharing: GpuSharing | None
     gpu_driver: GpuDriver | None
     gpu_plugin: GpuPlugin | None
+    mig: Mig | None
     shared_devices: bool
     preemption: bool
     neuron_cores: bool
@@ -86,6 +88,8 @@ class NodegroupSpec:
         gpu_driver: Options of the NVIDIA DRA driver on the nodes; its own defaults unless named.
         gpu_plugin: Options of the NVIDIA device plugin on the nodes; its own defaults unless
             named, except that RDMA devices are never handed out with a GPU.
+        mig: Cuts each GPU into partitions when nodes boot, or lets the DRA driver cut on request;
+            whole GPUs unless named.
         shared_devices: Declares that several Pods are to share one device.
         preemption: Declares that PriorityClasses must free devices.
         neuron_cores: Declares that Pods ask for single NeuronCores.
@@ -141,6 +145,7 @@ class NodegroupSpec:
     gpu_sharing: GpuSharing | None = None
     gpu_driver: GpuDriver | None = None
     gpu_plugin: GpuPlugin | None = None
+    mig: Mig | None = None
     shared_devices: bool = False
     preemption: bool = False
     neuron_cores: bool = False

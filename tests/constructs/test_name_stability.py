@@ -39,6 +39,7 @@ from eks_devices import (
     GpuPlugin,
     GpuSharing,
     Mechanism,
+    Mig,
     NodegroupOptions,
     OperatingSystem,
 )
@@ -125,6 +126,8 @@ CHANGES: dict[str, tuple[Options, Options]] = {
         G6E | PLUGIN | BOTTLEROCKET,
         {"gpu_plugin": GpuPlugin(pass_device_specs=False)},
     ),
+    "mig: other partitions": (P5, {"mig": Mig.uniform("1g.10gb")}),
+    "mig: partitions on request": (P5, {"mig": Mig.dynamic()}),
     "shared_devices: the mechanism left to the library": (G6E, {"shared_devices": True}),
     "shared_devices: the mechanism named": (G6E | PLUGIN, {"shared_devices": True}),
     "preemption: the mechanism left to the library": (G6E, {"preemption": True}),

@@ -35,6 +35,8 @@ EXPORTS = {
         "GpuSharing",
         "MatchAttribute",
         "Mechanism",
+        "Mig",
+        "MigStrategy",
         "NetworkCard",
         "NetworkInterface",
         "NodeRepair",

@@ -251,6 +251,7 @@ def test_gaps_floors_and_releases_to_avoid_of_amis():
             "rule": str,
             "external": bool,
             "host_service": bool,
+            "sharing": str,
         }
         assert faults_of_keys(row, keys, options) == []
         forms = {"al2023": r"20[0-9]{6}", "bottlerocket": r"1\.[0-9]+\.[0-9]+"}

@@ -263,7 +263,7 @@ def test_a_host_service_that_was_not_switched_off_is_noticed():
 def test_a_host_service_that_was_switched_off_for_nothing_is_noticed():
     plan = fleet(G6E | BOTTLEROCKET)
     (group,) = plan.nodegroups
-    off: FrozenDict[str, str | int | bool] = FrozenDict({HOST_PLUGIN: False})
+    off: FrozenDict[str, Any] = FrozenDict({HOST_PLUGIN: False})
     switched_off = replace(plan, nodegroups=(replace(group, bottlerocket_settings=off),))
 
     assert wrong_nodes(switched_off) == ["['gpu'] managed by {}"]

@@ -333,7 +333,7 @@ def test_bottlerockets_profiles_are_those_of_the_gpus():
 
 def test_bottlerockets_settings_have_values_and_releases():
     keys = {"key", "type", "since", "source", "checked"}
-    others = {"default", "values", "values_since", "least", "most", "note", "table"}
+    others = {"default", "values", "values_since", "least", "most", "note", "table", "judged_by"}
 
     for row in read_toml("bottlerocket_gpu.toml")["setting"]:
         assert keys <= set(row) <= keys | others

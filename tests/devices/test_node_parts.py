@@ -43,15 +43,18 @@ def test_auto_mode_has_no_ami_type():
 
 
 def test_bottlerocket_counts_pods_itself_where_no_number_is_known():
-    assert bottlerocket_settings(OperatingSystem.BOTTLEROCKET, (), None) == {}
-    assert bottlerocket_settings(OperatingSystem.BOTTLEROCKET, (), 51) == {
-        "settings.kubernetes.max-pods": 51
-    }
-    assert bottlerocket_settings(OperatingSystem.AL2023, (), 51) == {}
+    group = NodegroupSpec(name="a", instance_type="trn2.48xlarge", max_size=1)
+    on_bottlerocket = dataclasses.replace(group, operating_system=OperatingSystem.BOTTLEROCKET)
+
+    assert bottlerocket_settings(on_bottlerocket, (), None) == {}
+    assert bottlerocket_settings(on_bottlerocket, (), 51) == {"settings.kubernetes.max-pods": 51}
+    assert bottlerocket_settings(group, (), 51) == {}
 
 
 def test_no_devices_give_no_extended_resources():
-    assert extended_resources((), TRN2, None) == {}
+    group = NodegroupSpec(name="a", instance_type="trn2.48xlarge", max_size=1)
+
+    assert extended_resources(group, (), TRN2) == {}
 
 
 @pytest.mark.parametrize(

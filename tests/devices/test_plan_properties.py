@@ -536,6 +536,9 @@ SETTINGS = "settings.kubelet-device-plugins.nvidia"
             {
                 f"{SETTINGS}.device-sharing-strategy": "time-slicing",
                 f"{SETTINGS}.time-slicing.replicas": 4,
+                # Without these it would offer nvidia.com/gpu.shared, and one of them to a Pod.
+                f"{SETTINGS}.time-slicing.rename-by-default": False,
+                f"{SETTINGS}.time-slicing.fail-requests-greater-than-one": False,
             },
         ),
         ({"scope": "team"}, "host", {}),

@@ -90,6 +90,7 @@ gpu device-plugin managed bottlerocket p5 1.34 static-mig: yes gpu-static-mig-pl
 gpu device-plugin auto-mode auto-mode-image p5 1.36 static-mig: no gpu-static-mig-auto-mode
 gpu device-plugin karpenter-dynamic al2023 p5 1.36 static-mig: no not-documented
 gpu dra managed al2023 p5 1.34 static-mig: yes gpu-static-mig-dra
+gpu dra managed bottlerocket p5 1.34 static-mig: no gpu-static-mig-dra-bottlerocket
 gpu dra managed al2023 p6e-gb200 1.36 static-mig: no gpu-mig-gb200
 gpu device-plugin managed al2023 p6e-gb300 1.36 static-mig: no gpu-mig-gb200
 gpu dra managed al2023 p5 1.36 dynamic-mig: limited gpu-dynamic-mig
@@ -102,7 +103,7 @@ gpu device-plugin managed bottlerocket g6e 1.34 time-slicing: yes gpu-time-slici
 gpu dra managed al2023 g6e 1.34 time-slicing: limited gpu-time-slicing-dra
 gpu device-plugin managed al2023 g6e 1.34 mps: yes gpu-mps-plugin
 gpu dra managed al2023 g6e 1.34 mps: limited gpu-mps-dra
-gpu device-plugin managed bottlerocket g6e 1.34 mps: no gpu-mps-plugin-bottlerocket
+gpu device-plugin managed bottlerocket g6e 1.34 mps: yes gpu-mps-plugin-bottlerocket
 gpu dra managed bottlerocket g6e 1.34 time-slicing: unproven gpu-time-slicing-dra-bottlerocket
 gpu dra managed bottlerocket g6e 1.34 mps: unproven gpu-mps-dra-bottlerocket
 gpu device-plugin karpenter-static al2023 g6e 1.34 time-slicing: limited gpu-time-slicing-karpenter-static

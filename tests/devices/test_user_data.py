@@ -119,7 +119,11 @@ def test_bottlerocket_shares_gpus_by_its_own_settings():
 
     assert settings["kubelet-device-plugins"]["nvidia"] == {
         "device-sharing-strategy": "time-slicing",
-        "time-slicing": {"replicas": 4},
+        "time-slicing": {
+            "replicas": 4,
+            "rename-by-default": False,
+            "fail-requests-greater-than-one": False,
+        },
     }
 
 

@@ -86,6 +86,16 @@ class Mig:
         """
         return _made(profiles, fill=False, strategy=strategy, prepared=prepared)
 
+    def to_dict(self) -> dict[str, Any]:
+        """How GPUs are cut, as plain JSON values."""
+        return {
+            "profiles": list(self.profiles),
+            "fill": self.fill,
+            "dynamic": self.is_dynamic,
+            "prepared": self.is_prepared,
+            "strategy": None if self.strategy is None else str(self.strategy),
+        }
+
     @classmethod
     def dynamic(cls) -> Mig:
         """The NVIDIA DRA driver cuts a GPU when a Pod claims a partition (gate `DynamicMIG`).

@@ -12,8 +12,8 @@ from ..findings import Finding, fault, shown
 from ..names import (
     BOTTLEROCKET_DRA_DRIVERS,
     BOTTLEROCKET_NVIDIA,
+    BOTTLEROCKET_NVIDIA_PARTITIONING,
     BOTTLEROCKET_NVIDIA_PLUGIN,
-    BOTTLEROCKET_NVIDIA_RENAME,
     BOTTLEROCKET_NVIDIA_SHARING,
     EXTERNAL_OWNER,
     GPU_PRESENT_LABEL,
@@ -166,11 +166,11 @@ def _gpu_conflicts(plan: NodegroupPlan, own: Mapping[str, Any], path: str) -> It
     if gpu is None or gpu.owner != HOST_OWNER or gpu.mechanism is Mechanism.DRA:
         return
     by = "how the built-in device plugin serves the GPUs of the plan"
-    default: dict[str, Any] = {
-        BOTTLEROCKET_NVIDIA_PLUGIN: True,
-        BOTTLEROCKET_NVIDIA_RENAME: bool(gpu.settings.get("rename")),
-    }
-    default |= {} if gpu.settings else {BOTTLEROCKET_NVIDIA_SHARING: "none"}
+    default: dict[str, Any] = {BOTTLEROCKET_NVIDIA_PLUGIN: True}
+    if "sharing" not in gpu.settings:
+        default[BOTTLEROCKET_NVIDIA_SHARING] = "none"
+    if plan.mig is None:
+        default[BOTTLEROCKET_NVIDIA_PARTITIONING] = "none"
     for key, value in default.items():
         mine = found(own, key.split("."))
         if mine is not None and not same(mine, value):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .._data import read_toml
 from .._nested import merged
 from ..bottlerocket import boot_settings, node_taints
+from ..mig import mig_commands
 from ..vocabulary import OperatingSystem
 from .access import ClusterAccess
 from .bottlerocket_toml import write_settings
@@ -35,6 +36,7 @@ def _parts(plan: NodegroupPlan, access: ClusterAccess | None) -> Iterator[tuple[
     commands = [
         *_logical_core_commands(plan.logical_neuron_cores),
         *_mask_commands(plan),
+        *(mig_commands(plan.mig, plan.instance_type) if plan.mig else ()),
         *_node_config_commands(plan.max_pods),
         *_huge_page_commands(plan.hugepages_2mi),
     ]

@@ -1,0 +1,123 @@
+"""Where the partitions that a group asks for cannot be, by its mechanism, system and cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .feature_gates import gates_source
+from .findings import Finding, fault, info, warning
+from .instance_types import AcceleratedInstanceType
+from .kubernetes import floors
+from .labels import taints_of
+from .mechanisms import Choice, feature_findings
+from .mig import Mig, MigStrategy, mig_bottlerocket_faults, mig_hardware_faults
+from .names import GPU_RESOURCE, mig_resource
+from .published import mig_model, published
+from .sharing import shared_partition_fault
+from .spec import NodegroupSpec
+from .vocabulary import Feature, Mechanism, OperatingSystem
+
+# From Hopper on the driver can enable MIG mode while it runs.
+_OLD_ARCHITECTURE = "Ampere"
+_TOLERATIONS = (
+    "https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/"
+    "#extendedresourcetoleration"
+)
+
+
+def mig_type_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
+    """Faults of partitions that the GPUs of a type cannot be cut into, or that are shared."""
+    if spec.mig is None:
+        return
+    # Why a GPU of an UltraServer is never cut is told with its mechanism.
+    if not instance.nvlink_domain:
+        yield from mig_hardware_faults(spec.mig, instance, f"{spec.path}.mig")
+    if spec.gpu_sharing is not None:
+        yield shared_partition_fault(f"{spec.path}.gpu_sharing", spec.gpu_sharing)
+
+
+def mig_findings(
+    spec: NodegroupSpec, instance: AcceleratedInstanceType, version: str, choice: Choice
+) -> Iterator[Finding]:
+    """Faults and warnings of a group's partitions under the mechanism of its GPUs."""
+    mig, path = spec.mig, f"{spec.path}.mig"
+    if mig is None:
+        return
+    if mig.is_dynamic and choice.mechanism is Mechanism.DEVICE_PLUGIN:
+        yield _needs_dra(choice, path)
+        return
+    feature = Feature.DYNAMIC_MIG if mig.is_dynamic else Feature.STATIC_MIG
+    yield from feature_findings(
+        spec,
+        choice.mechanism,
+        feature,
+        "mig",
+        got=_words(mig),
+        family=instance.family,
+        version=version,
+    )
+    if mig.is_dynamic:
+        yield from _dynamic_findings(instance, version, path)
+    elif spec.operating_system is OperatingSystem.BOTTLEROCKET:
+        yield from mig_bottlerocket_faults(mig, instance, path)
+    if choice.mechanism is Mechanism.DEVICE_PLUGIN and mig.strategy is MigStrategy.MIXED:
+        yield from _toleration_findings(spec, mig, instance, path)
+
+
+def _words(mig: Mig) -> str:
+    return "partitions on request" if mig.is_dynamic else " ".join(mig.profiles)
+
+
+def _needs_dra(choice: Choice, path: str) -> Finding:
+    return fault(
+        "OptionOfOtherMechanism",
+        path,
+        f"only the DRA driver cuts on request, and a device plugin serves the GPUs: "
+        f"{choice.reason}",
+        got="Mig.dynamic()",
+        allowed="Mig.uniform(...) or Mig.layout(...) with the device plugin",
+        fix="name mechanism=Mechanism.DRA, or say how each GPU is cut",
+    )
+
+
+def _dynamic_findings(
+    instance: AcceleratedInstanceType, version: str, path: str
+) -> Iterator[Finding]:
+    model = published()["gpuModels"].get(mig_model(instance.name), {})
+    if model.get("architecture") == _OLD_ARCHITECTURE:
+        yield fault(
+            "DynamicMigNeedsHopper",
+            path,
+            "the driver cannot enable MIG mode on these GPUs while it runs, so that it publishes "
+            "whole GPUs only and claims for partitions wait in vain",
+            got=instance.name,
+            allowed="GPUs from Hopper on",
+            fix="use Mig.uniform(...) or Mig.layout(...), or a newer type",
+            source=gates_source(),
+        )
+    floor = floors()["dynamic-mig-control-plane"]
+    patch = floor.patches.get(version, 0)
+    if patch:
+        yield warning(
+            "ControlPlanePatchFloor",
+            path,
+            f"{floor.needed_for} need a control plane of {version}.{patch} or later: {floor.why}",
+            fix="look at the patch of the cluster with `kubectl version` before nodes join",
+            source=floor.source,
+        )
+
+
+def _toleration_findings(
+    spec: NodegroupSpec, mig: Mig, instance: AcceleratedInstanceType, path: str
+) -> Iterator[Finding]:
+    """EKS gives Pods a toleration for the key that is called like what they ask for."""
+    taints = [one for one in taints_of(spec, instance.device_type) if one.key == GPU_RESOURCE]
+    if taints:
+        yield info(
+            "TolerationNotAdded",
+            f"{path}.strategy",
+            f"Pods that ask for {mig_resource(mig.profiles[0])} get no toleration for the taint "
+            f"{taints[0]}, as those that ask for {GPU_RESOURCE} do",
+            fix=f"add the toleration {{key: {GPU_RESOURCE}, operator: Exists}} to them",
+            source=_TOLERATIONS,
+        )
