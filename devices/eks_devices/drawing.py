@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
 from ._data import read_toml
@@ -215,5 +215,19 @@ def _replace_key(spec: NodegroupSpec, devices: tuple[DevicePlan, ...]) -> str:
     # EKS tries the types in this order, and takes no other order later.
     types = (spec.instance_type, *spec.alternative_instance_types)
     return _hash8(
-        types[0] if len(types) == 1 else types, str(spec.operating_system), capacity, mechanisms
+        types[0] if len(types) == 1 else types,
+        str(spec.operating_system),
+        capacity,
+        mechanisms,
+        *_labelled_at_boot(spec, devices),
     )
+
+
+def _labelled_at_boot(spec: NodegroupSpec, devices: tuple[DevicePlan, ...]) -> Iterator[str]:
+    """What a node is at its boot and by its labels: CloudFormation changes no group in both."""
+    for device in devices:
+        if device.device_type is DeviceType.GPU and device.mechanism is Mechanism.DRA:
+            yield from ["host"] if device.owner == HOST_OWNER else []
+            yield from ["dynamic MIG"] if spec.mig and spec.mig.is_dynamic else []
+        elif device.device_type is DeviceType.GPU and spec.mig is not None:
+            yield f"MIG {spec.mig.strategy}"

@@ -126,8 +126,11 @@ CHANGES: dict[str, tuple[Options, Options]] = {
         G6E | PLUGIN | BOTTLEROCKET,
         {"gpu_plugin": GpuPlugin(pass_device_specs=False)},
     ),
+    "mig: another strategy of the device plugin": (
+        P5 | PLUGIN,
+        {"mig": Mig.uniform("1g.10gb")},
+    ),
     "mig: other partitions": (P5, {"mig": Mig.uniform("1g.10gb")}),
-    "mig: partitions on request": (P5, {"mig": Mig.dynamic()}),
     "shared_devices: the mechanism left to the library": (G6E, {"shared_devices": True}),
     "shared_devices: the mechanism named": (G6E | PLUGIN, {"shared_devices": True}),
     "preemption: the mechanism left to the library": (G6E, {"preemption": True}),
