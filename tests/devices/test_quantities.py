@@ -1,0 +1,117 @@
+"""Amounts as Kubernetes writes them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.hostile import LIST_TOKEN, NUMBER_TOKEN, TOKEN, Hostile, HostileText, Untouchable
+
+from eks_devices.quantities import amount_of, memory_faults
+
+AMOUNTS = {
+    "0": 0,
+    "1": 1,
+    "1.": 1,
+    ".5": Fraction(1, 2),
+    "+12": 12,
+    "-3": -3,
+    "1n": Fraction(1, 10**9),
+    "1u": Fraction(1, 10**6),
+    "1500m": Fraction(3, 2),
+    "2k": 2000,
+    "2M": 2 * 10**6,
+    "2G": 2 * 10**9,
+    "2T": 2 * 10**12,
+    "2P": 2 * 10**15,
+    "2E": 2 * 10**18,
+    "2Ki": 2048,
+    "1.5Mi": 1572864,
+    "10Gi": 10737418240,
+    "1Ti": 2**40,
+    "1Pi": 2**50,
+    "1Ei": 2**60,
+    "1e3": 1000,
+    "1E3": 1000,
+    "1e+06": 10**6,
+    "12e-1": Fraction(6, 5),
+}
+
+
+@pytest.mark.parametrize(("text", "amount"), AMOUNTS.items(), ids=list(AMOUNTS))
+def test_a_quantity_amounts_to_its_number_times_its_suffix(text, amount):
+    assert amount_of(text) == amount
+
+
+NONE = [
+    "",
+    " ",
+    ".",
+    "Gi",
+    "1 Gi",
+    "1gi",
+    "1K",
+    "1ki",
+    "1mi",
+    "1B",
+    "1GB",
+    "1e",
+    "e3",
+    "0x10",
+    "1_0",
+]
+NONE += ["1Mi\n", "1,5Gi", "--1", "1e3.5", "1e100", "NaN", "inf", "\u0661Gi", "1" * 41, "9" * 5000]
+
+
+@pytest.mark.parametrize("text", NONE)
+def test_what_kubernetes_does_not_read_is_no_quantity(text):
+    assert amount_of(text) is None
+
+
+@given(st.integers(min_value=0, max_value=10**30))
+def test_a_suffix_multiplies(number):
+    assert amount_of(f"{number}Mi") == 2**20 * number
+    assert amount_of(f"{number}M") == 10**6 * number
+    assert amount_of(f"{number}m") == Fraction(number, 1000)
+
+
+@pytest.mark.parametrize("text", ["1Mi", "1048576", "1.5Gi", "2M", "1e7", "0.001Gi", "99Ei"])
+def test_memory_from_a_mebibyte_on_is_fine(text):
+    assert list(memory_faults(text, "m")) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        ("1M", "OutOfRange"),
+        ("1048575", "OutOfRange"),
+        ("1023Ki", "OutOfRange"),
+        ("0", "OutOfRange"),
+        ("-10Gi", "OutOfRange"),
+        ("10GB", "MalformedQuantity"),
+        ("", "MalformedQuantity"),
+        ("9" * 5000, "MalformedQuantity"),
+        (10, "WrongType"),
+        (None, "WrongType"),
+        (b"10Gi", "WrongType"),
+        (["10Gi"], "WrongType"),
+        (Hostile(), "WrongType"),
+        (HostileText("ten"), "MalformedQuantity"),
+        (TOKEN, "TokenNotAllowed"),
+        (LIST_TOKEN, "TokenNotAllowed"),
+        (NUMBER_TOKEN, "TokenNotAllowed"),
+    ],
+)
+def test_other_values_are_no_memory(value, code):
+    (found,) = memory_faults(value, "m")
+
+    assert (found.code, found.path) == (code, "m")
+    assert found.got
+    assert "1Mi" in found.allowed
+    assert found.fix
+
+
+def test_a_value_that_cannot_be_looked_at_is_no_memory():
+    assert [one.code for one in memory_faults(Untouchable(), "m")] == ["WrongType"]
