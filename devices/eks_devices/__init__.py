@@ -10,11 +10,14 @@ from .capacity import Capacity, CapacityKind
 from .claim_webhook import ClaimWebhook
 from .claims import (
     ChannelAllocation,
+    ClaimSharing,
     ComputeDomain,
     DeviceRequest,
+    IommuBackendPolicy,
     MatchAttribute,
     ResourceClaim,
     ResourceClaimTemplate,
+    TimeSliceInterval,
 )
 from .cluster_planner import plan_cluster
 from .findings import EksDevicesError, Finding, Severity
@@ -41,6 +44,7 @@ __all__ = [
     "Capacity",
     "CapacityKind",
     "ChannelAllocation",
+    "ClaimSharing",
     "ClaimWebhook",
     "ClusterPlan",
     "Compute",
@@ -59,6 +63,7 @@ __all__ = [
     "GpuDriver",
     "GpuPlugin",
     "GpuSharing",
+    "IommuBackendPolicy",
     "MatchAttribute",
     "Mechanism",
     "Mig",
@@ -80,6 +85,7 @@ __all__ = [
     "Support",
     "Taint",
     "TaintEffect",
+    "TimeSliceInterval",
     "UpdateConfig",
     "UpdateStrategy",
     "UserData",

@@ -7,7 +7,14 @@ import kubernetes_validate
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eks_devices.claims import DeviceRequest, MatchAttribute, ResourceClaimTemplate
+from eks_devices.claims import (
+    ClaimSharing,
+    DeviceRequest,
+    IommuBackendPolicy,
+    MatchAttribute,
+    ResourceClaimTemplate,
+    TimeSliceInterval,
+)
 from eks_devices.findings import EksDevicesError
 from eks_devices.instance_types import AcceleratedInstanceType
 
@@ -19,9 +26,26 @@ def template(requests: list[DeviceRequest], match: MatchAttribute | None) -> Res
     return ResourceClaimTemplate(name="devices", namespace="train", requests=requests, match=match)
 
 
+sharings = st.one_of(
+    st.builds(ClaimSharing.time_slicing, st.sampled_from(TimeSliceInterval)),
+    st.builds(
+        ClaimSharing.mps,
+        active_thread_percentage=st.none() | st.integers(min_value=1, max_value=100),
+        pinned_memory_limit=st.sampled_from([None, "1Mi", "10Gi", "2e9"]),
+        per_device_memory=st.sampled_from([None, {}, {0: "1Gi"}]),
+        multi_user=st.sampled_from([None, True, False]),
+    ),
+)
 counts_up_to_40 = st.integers(min_value=1, max_value=40)
 anything = st.one_of(
-    st.builds(DeviceRequest.gpu, counts_up_to_40),
+    st.builds(DeviceRequest.gpu, counts_up_to_40, sharing=st.none() | sharings),
+    st.builds(DeviceRequest.gpu, counts_up_to_40, memory=st.sampled_from(["4Gi", "500Gi"])),
+    st.builds(
+        DeviceRequest.passthrough_gpu,
+        counts_up_to_40,
+        iommu_backend=st.none() | st.sampled_from(IommuBackendPolicy),
+        enable_api_device=st.sampled_from([None, True, False]),
+    ),
     st.builds(
         DeviceRequest.neuron, counts_up_to_40, logical_neuron_cores=st.sampled_from([None, 1, 2])
     ),
@@ -82,6 +106,9 @@ def test_a_manifest_holds_at_most_32_devices_and_never_all(asked, version):
     exact = [request["exactly"] for request in found["requests"]]
     assert sum(one["count"] for one in exact) <= 32
     assert all(one["count"] >= 1 and one["allocationMode"] == "ExactCount" for one in exact)
+    passed = [one for one in exact if one["deviceClassName"] == "vfio.gpu.nvidia.com"]
+    whole = [one for one in exact if one["deviceClassName"] == "gpu.nvidia.com"]
+    assert not (passed and whole)
     names = [request["name"] for request in found["requests"]]
     assert all(constraint["requests"] == names for constraint in found.get("constraints", []))
 
@@ -94,7 +121,7 @@ def test_a_manifest_is_deterministic_and_survives_json(asked, version):
     assert json.loads(json.dumps(manifest)) == manifest
 
 
-@given(plausible(), st.sampled_from(VERSIONS))
+@given(st.one_of(free, plausible()), st.sampled_from(VERSIONS))
 def test_a_manifest_is_valid_on_every_version(asked, version):
     manifest = rendered(asked, version)
 

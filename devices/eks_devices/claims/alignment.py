@@ -11,7 +11,7 @@ from ..network import default_efa_count
 from ..published import PcieRoot, efa_per_device_group, gpu_efa_roots, pcie_roots
 from .asked import Asked, asks_for, count_of, group_size, open_path, request_path
 from .hardware import most_devices
-from .kinds import RequestKind
+from .kinds import WHOLE_GPUS, RequestKind
 from .partitions import partition_gpus
 from .syntax import DRA_PAGE
 
@@ -70,7 +70,7 @@ def _root_faults(asked: Asked, instance: AcceleratedInstanceType) -> Iterator[Fi
     wants_efa = asks_for(asked, RequestKind.EFA)
     if roots is None or (wants_efa and not most_devices(instance, RequestKind.EFA)):
         return
-    gpus = count_of(asked, RequestKind.GPU) + partition_gpus(asked, instance.name)
+    gpus = count_of(asked, *WHOLE_GPUS) + partition_gpus(asked, instance.name)
     efas = count_of(asked, RequestKind.EFA) or int(wants_efa)
     if any(root.gpus >= gpus and root.efas >= efas for root in roots):
         return
@@ -135,7 +135,7 @@ def _of_group(asked: Asked, instance: AcceleratedInstanceType, size: int) -> int
 
 def _share(asked: Asked, instance: AcceleratedInstanceType) -> int | Finding:
     roots = gpu_efa_roots(instance.name)
-    gpus = count_of(asked, RequestKind.GPU)
+    gpus = count_of(asked, *WHOLE_GPUS)
     if roots is None:
         return _needed(asked, f"which devices of {instance.name} share a PCIe root is not known")
     if not gpus or asks_for(asked, RequestKind.MIG):
@@ -153,7 +153,7 @@ def _not_whole(asked: Asked, instance: AcceleratedInstanceType, have: int, efas:
         open_path(asked),
         f"{have} GPUs of {instance.name} share a PCIe root with {efas} EFA, so the fair share of "
         "these GPUs is not a whole number",
-        got=f"{count_of(asked, RequestKind.GPU)} GPU",
+        got=f"{count_of(asked, *WHOLE_GPUS)} GPU",
         allowed=f"GPUs in {sets}",
         fix=f"ask for {sets} of GPUs, DeviceRequest.gpu({step}), or write the EFA count",
         source=_EFA_PAGE,

@@ -14,10 +14,9 @@ from ..instance_types import lookup
 from ..syntax import dns_label, dns_subdomain, is_dns_subdomain
 from ..typecheck import member, path_step, plain_text, whole_number
 from ._values import json_text
+from .configs import NVIDIA_API
 from .settle import version_faults
 from .templates import DEFAULT_NAMESPACE
-
-COMPUTE_DOMAIN_API: Final = "resource.nvidia.com/v1beta1"
 
 _CHANNEL_SUFFIX: Final = "-channel"
 
@@ -93,7 +92,7 @@ class ComputeDomain:
         version = version_faults(kubernetes_version, f"{self.path}.kubernetes_version")
         raise_faults((*version, *_type_faults(self, instance_type)))
         return {
-            "apiVersion": COMPUTE_DOMAIN_API,
+            "apiVersion": NVIDIA_API,
             "kind": "ComputeDomain",
             "metadata": {"name": self.name, "namespace": self.namespace},
             "spec": {"numNodes": self.nodes, "channel": _channel(self)},

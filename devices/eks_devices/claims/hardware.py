@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..feature_gates import gates_source
 from ..findings import Finding, fault
 from ..instance_faults import logical_core_fault
 from ..instance_types import AcceleratedInstanceType
 from ..mig.geometry import unknown_mig_profile
 from ..network import default_efa_count, max_efa_count
 from ..published import mig_profiles
+from ..quantities import MIB, amount_of
 from ..vocabulary import DeviceType
 from .asked import Asked, count_of, request_path
-from .kinds import RequestKind
+from .kinds import WHOLE_GPUS, RequestKind
 from .requests import DeviceRequest
 
 _TYPES_PAGE = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html"
 _ULTRASERVER_PAGE = "https://aws.amazon.com/ec2/ultraservers/"
 
-_COUNTED = (RequestKind.GPU, RequestKind.NEURON, RequestKind.EFA)
+_COUNTED = (*WHOLE_GPUS, RequestKind.NEURON, RequestKind.EFA)
 
 
 def hardware_faults(asked: Asked, instance: AcceleratedInstanceType) -> Iterator[Finding]:
@@ -37,7 +39,7 @@ def most_devices(instance: AcceleratedInstanceType, kind: RequestKind) -> int:
     """How many devices of a kind a node of the type has at most; for MIG, how many GPUs."""
     if kind is RequestKind.EFA:
         return max_efa_count(instance)
-    if kind in (RequestKind.GPU, RequestKind.MIG):
+    if kind in (*WHOLE_GPUS, RequestKind.MIG):
         return _accelerators(instance, DeviceType.GPU)
     return _accelerators(instance, DeviceType.NEURON)
 
@@ -89,11 +91,44 @@ def _option_faults(
 ) -> Iterator[Finding]:
     if request.profile is not None:
         yield from _profile(f"{path}.profile", request.profile, instance)
+    if request.memory is not None:
+        yield from _memory(f"{path}.memory", request.memory, instance)
+    if request.kind is RequestKind.VFIO and not instance.bare_metal:
+        yield _not_metal(path, instance)
     if request.mode is not None:
         yield from _mode(f"{path}.mode", request.mode, instance)
     cores = request.logical_neuron_cores
     if cores is not None and cores not in instance.logical_core_sizes:
         yield logical_core_fault(instance, f"{path}.logical_neuron_cores", cores)
+
+
+def _memory(path: str, memory: str, instance: AcceleratedInstanceType) -> Iterator[Finding]:
+    chip, asked = instance.accelerator, amount_of(memory)
+    has = chip.memory_mib if chip is not None else None
+    if has is not None and asked is not None and asked > has * MIB:
+        yield fault(
+            "TooMuchMemory",
+            path,
+            f"a GPU of {instance.name} has less memory, so the claim would stay pending",
+            got=memory,
+            allowed=f"at most {has}Mi, of which the driver publishes a little less",
+            fix="ask for less, or use an instance type with larger GPUs",
+            source=_TYPES_PAGE,
+        )
+
+
+def _not_metal(path: str, instance: AcceleratedInstanceType) -> Finding:
+    types = AcceleratedInstanceType.all()
+    metal = [one.name for one in types if one.bare_metal and most_devices(one, RequestKind.VFIO)]
+    return fault(
+        "PassthroughNeedsBareMetal",
+        path,
+        f"virtual machines need an IOMMU, and {instance.name} runs under a hypervisor itself",
+        got=instance.name,
+        allowed=", ".join(metal),
+        fix="use a bare metal type, or DeviceRequest.gpu()",
+        source=gates_source(),
+    )
 
 
 def _profile(path: str, profile: str, instance: AcceleratedInstanceType) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from ..names import EFA_CLASS, GPU_CLASS, MIG_CLASS, NEURON_CLASS
+from ..names import EFA_CLASS, GPU_CLASS, MIG_CLASS, NEURON_CLASS, VFIO_CLASS
 from ..vocabulary import DeviceType
 
 
@@ -14,6 +14,7 @@ class RequestKind(StrEnum):
 
     GPU = "gpu"
     MIG = "mig"
+    VFIO = "vfio"
     NEURON = "neuron"
     ULTRASERVER_NODE = "ultraserver-node"
     EFA = "efa"
@@ -29,16 +30,31 @@ class RequestKind(StrEnum):
         return _HARDWARE[self]
 
 
+class IommuBackendPolicy(StrEnum):
+    """Which interface of the IOMMU a virtual machine gets its GPUs by; the values are the API's.
+
+    Source: https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu
+    """
+
+    LEGACY_ONLY = "LegacyOnly"
+    PREFER_IOMMU_FD = "PreferIommuFD"
+
+
 _CLASSES: Final = {
     RequestKind.GPU: GPU_CLASS,
     RequestKind.MIG: MIG_CLASS,
+    RequestKind.VFIO: VFIO_CLASS,
     RequestKind.NEURON: NEURON_CLASS,
     RequestKind.ULTRASERVER_NODE: NEURON_CLASS,
     RequestKind.EFA: EFA_CLASS,
 }
+WHOLE_GPUS: Final = (RequestKind.GPU, RequestKind.VFIO)
+"""What takes a GPU as a whole, for containers or for virtual machines."""
+
 _HARDWARE: Final = {
     RequestKind.GPU: DeviceType.GPU,
     RequestKind.MIG: DeviceType.GPU,
+    RequestKind.VFIO: DeviceType.GPU,
     RequestKind.NEURON: DeviceType.NEURON,
     RequestKind.ULTRASERVER_NODE: DeviceType.NEURON,
     RequestKind.EFA: DeviceType.EFA,

@@ -11,7 +11,7 @@ from ..mig.geometry import MIG_PAGE, MOST_COMPUTE_SLICES, compute_slices, mig_gp
 from ..published import mig_placements, mig_profiles
 from .asked import Asked, count_of
 from .hardware import most_devices
-from .kinds import RequestKind
+from .kinds import WHOLE_GPUS, RequestKind
 
 
 def partition_gpus(asked: Asked, type_name: str) -> int:
@@ -36,7 +36,7 @@ def partition_faults(asked: Asked, instance: AcceleratedInstanceType) -> Iterato
         if count > has * _per_gpu(instance.name, profile)
     ]
     yield from faults
-    gpus, cut = count_of(asked, RequestKind.GPU), partition_gpus(asked, instance.name)
+    gpus, cut = count_of(asked, *WHOLE_GPUS), partition_gpus(asked, instance.name)
     if cut and not faults and gpus <= has < gpus + cut:
         yield _too_many_together(asked, instance, f"{gpus} whole GPU and partitions of {cut}")
 

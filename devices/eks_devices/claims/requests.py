@@ -4,36 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
-from ..findings import Finding, fault, raise_faults
+from ..findings import raise_faults
 from ..instance_types import AcceleratedInstanceType
-from ..mig.geometry import mig_profile_faults
 from ..names import GPU_DRIVER, NEURON_DRIVER
-from ..syntax import dns_label
-from ..typecheck import member, path_step, plain_text, whole_number, wrong_type
+from ..typecheck import plain_text
 from ._values import copied_list
-from .kinds import RequestKind
-from .syntax import MOST_SELECTORS, selector
-
-ULTRASERVER_MODES: Final = (1, 2, 4)
-"""Values of the driver's UltraServerConfig; the catalogue says which of them a type has.
-
-Source: https://github.com/aws-neuron/aws-neuron-sdk (deploy/eks/dra.rst)
-"""
-LOGICAL_NEURON_CORES: Final = (1, 2)
-"""Values of the driver's NeuronConfig; likewise."""
-
-_NEURON_API: Final = f"{NEURON_DRIVER}/v1"
-
-_OF_NEURON: Final = (RequestKind.NEURON, RequestKind.ULTRASERVER_NODE)
+from .configs import request_configs
+from .kinds import IommuBackendPolicy, RequestKind
+from .request_checks import request_faults
+from .sharing import ClaimSharing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceRequest:
-    """A number of equal devices; make one with `gpu`, `mig`, `neuron`, `efa`, `ultraserver_node`.
+    """A number of equal devices; make one with a factory.
 
-    Every factory takes `name`, a DNS label that is unique in its claim; the default is the kind.
+    These are `gpu`, `mig`, `passthrough_gpu`, `neuron`, `ultraserver_node` and `efa`. Every one
+    takes `name`, a DNS label that is unique in its claim; the default is the kind.
 
     Source: https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
     """
@@ -47,27 +36,85 @@ class DeviceRequest:
     profile: str | None = None
     mode: int | None = None
     logical_neuron_cores: int | None = None
+    sharing: ClaimSharing | None = None
+    memory: str | None = None
+    iommu_backend: IommuBackendPolicy | None = None
+    enable_api_device: bool | None = None
 
     @classmethod
-    def gpu(cls, count: int = 1, *, name: str | None = None) -> DeviceRequest:
+    def gpu(
+        cls,
+        count: int = 1,
+        *,
+        sharing: ClaimSharing | None = None,
+        memory: str | None = None,
+        name: str | None = None,
+    ) -> DeviceRequest:
         """Whole GPUs of one node, one by default.
+
+        Args:
+            count: how many.
+            sharing: how those who use the claim share the GPUs; by default the driver does
+                nothing about it.
+            memory: memory of each GPU, a quantity of Kubernetes of at least 1Mi, for nodes that
+                share GPUs between claims, `GpuDriver(consumable_shares="memory")`, from
+                Kubernetes 1.36 on. By default all of it, and none with shares of another kind.
+            name: the request's name, `gpu` by default.
 
         Raises:
             EksDevicesError: with every fault of the arguments; so do all factories.
         """
-        return cls._make(RequestKind.GPU, name, count=count)
+        return cls._make(RequestKind.GPU, name, count=count, sharing=sharing, memory=memory)
 
     @classmethod
-    def mig(cls, profile: str, count: int = 1, *, name: str | None = None) -> DeviceRequest:
+    def passthrough_gpu(
+        cls,
+        count: int = 1,
+        *,
+        iommu_backend: IommuBackendPolicy | None = None,
+        enable_api_device: bool | None = None,
+        name: str | None = None,
+    ) -> DeviceRequest:
+        """Whole GPUs for a virtual machine, taken from NVIDIA's kernel module; one by default.
+
+        Only bare metal types have them, with `GpuDriver(feature_gates={"PassthroughSupport":
+        True})`. A claim has no GPUs or partitions beside them.
+
+        Args:
+            count: how many.
+            iommu_backend: the interface of the IOMMU; by default the driver's LegacyOnly.
+            enable_api_device: gives containers the device of that interface, `/dev/vfio/vfio` or
+                `/dev/iommu`; by default the driver does not.
+            name: the request's name, `vfio` by default.
+        """
+        return cls._make(
+            RequestKind.VFIO,
+            name,
+            count=count,
+            iommu_backend=iommu_backend,
+            enable_api_device=enable_api_device,
+        )
+
+    @classmethod
+    def mig(
+        cls,
+        profile: str,
+        count: int = 1,
+        *,
+        sharing: ClaimSharing | None = None,
+        name: str | None = None,
+    ) -> DeviceRequest:
         """Partitions of GPUs, one by default.
 
         Args:
             profile: the MIG profile as the driver publishes it, `1g.10gb`.
             count: how many; they may be on different GPUs of the node unless the claim matches
                 `gpu.nvidia.com/parentUUID`.
+            sharing: how those who use the claim share the partitions, `ClaimSharing.mps()`; by
+                default the driver does nothing about it.
             name: the request's name, `mig` by default.
         """
-        return cls._make(RequestKind.MIG, name, count=count, profile=profile)
+        return cls._make(RequestKind.MIG, name, count=count, profile=profile, sharing=sharing)
 
     @classmethod
     def neuron(
@@ -129,10 +176,10 @@ class DeviceRequest:
 
     def __post_init__(self) -> None:
         """Copy the selectors, and raise EksDevicesError with every fault."""
-        for name in ("name", "profile"):
+        for name in ("name", "profile", "memory"):
             object.__setattr__(self, name, plain_text(getattr(self, name)))
         object.__setattr__(self, "selectors", copied_list(self.selectors))
-        raise_faults(_faults(self))
+        raise_faults(request_faults(self))
 
     def to_dict(self, *, count: int, instance_type: str | None = None) -> dict[str, Any]:
         """The request as `resource.k8s.io/v1` takes it.
@@ -149,24 +196,13 @@ class DeviceRequest:
         expressions = [*_own_expressions(self, instance_type), *self.selectors]
         if expressions:
             exactly["selectors"] = [{"cel": {"expression": text}} for text in expressions]
+        if self.memory is not None:
+            exactly["capacity"] = {"requests": {"memory": self.memory}}
         return {"name": self.name, "exactly": exactly}
 
     def configs(self) -> list[dict[str, Any]]:
         """The opaque driver configurations of the request."""
-        return [
-            {
-                "requests": [self.name],
-                "opaque": {
-                    "driver": NEURON_DRIVER,
-                    "parameters": {"apiVersion": _NEURON_API, "kind": kind, field: value},
-                },
-            }
-            for kind, field, value in (
-                ("NeuronConfig", "logicalNeuronCore", self.logical_neuron_cores),
-                ("UltraServerConfig", "ultraserverMode", self.mode),
-            )
-            if value is not None
-        ]
+        return request_configs(self)
 
 
 def _own_expressions(request: DeviceRequest, instance_type: str | None) -> Iterator[str]:
@@ -194,83 +230,3 @@ def _equals(domain: str, key: str, text: str) -> str:
 def _absent_or_equals(domain: str, key: str, text: str) -> str:
     attributes = f"device.attributes['{domain}']"
     return f"!('{key}' in {attributes}) || {attributes}.{key} == '{text}'"
-
-
-def _faults(request: DeviceRequest) -> Iterator[Finding]:
-    path = f"requests.{path_step(request.name)}"
-    yield from member(request.kind, RequestKind, f"{path}.kind")
-    yield from dns_label(request.name, f"{path}.name")
-    yield from _count_faults(request, f"{path}.count")
-    yield from _selectors_faults(request.selectors, f"{path}.selectors")
-    yield from _profile_faults(request, f"{path}.profile")
-    yield from _neuron_faults(request, path)
-
-
-def _count_faults(request: DeviceRequest, path: str) -> Iterator[Finding]:
-    highest = 1 if request.kind is RequestKind.ULTRASERVER_NODE else None
-    can_be_open = request.kind is RequestKind.EFA
-    yield from whole_number(request.count, path, lowest=1, highest=highest, optional=can_be_open)
-
-
-def _selectors_faults(selectors: object, path: str) -> Iterator[Finding]:
-    wanted = f"at most {MOST_SELECTORS} CEL expressions"
-    if type(selectors) is not tuple:
-        yield wrong_type(path, selectors, wanted, "write a list of strings, or use where()")
-        return
-    if len(selectors) > MOST_SELECTORS:
-        yield fault(
-            "TooManySelectors",
-            path,
-            "Kubernetes takes no more selectors in a request",
-            got=len(selectors),
-            allowed=wanted,
-            fix="join expressions with &&",
-        )
-    for index, text in enumerate(selectors):
-        yield from selector(text, f"{path}[{index}]")
-
-
-def _profile_faults(request: DeviceRequest, path: str) -> Iterator[Finding]:
-    if request.kind is not RequestKind.MIG:
-        yield from _foreign(request.profile, path, "MIG requests")
-        return
-    yield from mig_profile_faults(request.profile, path)
-
-
-def _neuron_faults(request: DeviceRequest, path: str) -> Iterator[Finding]:
-    cores, cores_path = request.logical_neuron_cores, f"{path}.logical_neuron_cores"
-    if request.kind in _OF_NEURON:
-        if cores is not None:
-            yield from _one_of(cores, LOGICAL_NEURON_CORES, cores_path)
-    else:
-        yield from _foreign(cores, cores_path, "Neuron requests")
-    if request.kind is RequestKind.ULTRASERVER_NODE:
-        yield from _one_of(request.mode, ULTRASERVER_MODES, f"{path}.mode")
-    else:
-        yield from _foreign(request.mode, f"{path}.mode", "UltraServer node requests")
-
-
-def _one_of(value: object, allowed: tuple[int, ...], path: str) -> Iterator[Finding]:
-    yield from whole_number(value, path, lowest=allowed[0], highest=allowed[-1])
-    if type(value) is int and allowed[0] <= value <= allowed[-1] and value not in allowed:
-        values = " or ".join(map(str, allowed))
-        yield fault(
-            "OutOfRange",
-            path,
-            "the driver does not know this value",
-            got=value,
-            allowed=values,
-            fix=f"write {values}",
-        )
-
-
-def _foreign(value: object, path: str, owner: str) -> Iterator[Finding]:
-    if value is not None:
-        yield fault(
-            "OptionDoesNotFit",
-            path,
-            f"this option belongs to {owner}",
-            got=value,
-            allowed="None",
-            fix="leave it out",
-        )

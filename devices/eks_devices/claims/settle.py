@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final
 
 from ..findings import Finding, fault, raise_faults, shown
 from ..instance_types import lookup
-from ..kubernetes import dra_faults, find_minor, minors, newest_minor
+from ..kubernetes import dra_faults, find_minor, gate_is_on, minors, newest_minor
 from .alignment import claims_per_root, open_efa_count, placement_faults
 from .asked import Asked, asks_for, group_size, open_path
 from .hardware import hardware_faults
-from .kinds import RequestKind
+from .kinds import WHOLE_GPUS, RequestKind
 from .partitions import partition_faults
 from .served import support_faults
-from .syntax import DRA_PAGE
+from .syntax import DRA_PAGE, MOST_DEVICES
 
-MOST_DEVICES: Final = 32
-"""The allocator puts no more devices into one claim (AllocationResultsMaxSize).
-
-Source: https://github.com/kubernetes-sigs/dra-example-driver/issues/150
-"""
+_CAPACITY_GATE = "DRAConsumableCapacity"
 
 
 def settled_counts(
@@ -32,10 +27,12 @@ def settled_counts(
     Raises:
         EksDevicesError: with every fault of the claim on this cluster and type.
     """
-    efas, faults = _on_type(asked, instance_type, _known_version(kubernetes_version))
+    known = _known_version(kubernetes_version)
+    efas, faults = _on_type(asked, instance_type, known)
     counts = tuple(efas if one.count is None else one.count for one in asked.requests)
     version = version_faults(kubernetes_version, f"{asked.path}.kubernetes_version")
-    raise_faults((*version, *faults, *_size_faults(asked, sum(counts), instance_type)))
+    sizes = _size_faults(asked, sum(counts), instance_type)
+    raise_faults((*version, *faults, *_capacity_faults(asked, known), *sizes))
     return counts
 
 
@@ -96,6 +93,25 @@ def _no_type(path: str, message: str, other_way: str) -> Finding:
     )
 
 
+def _capacity_faults(asked: Asked, version: str) -> Iterator[Finding]:
+    """The fault of asking for a part of a device where the API server drops that wish."""
+    if gate_is_on(_CAPACITY_GATE, version):
+        return
+    served = [one for one in minors() if gate_is_on(_CAPACITY_GATE, one)]
+    for index, request in enumerate(asked.requests):
+        if request.memory is not None:
+            yield fault(
+                "CapacityNeedsKubernetes",
+                f"{asked.path}.requests[{index}].memory",
+                f"Kubernetes {version} has {_CAPACITY_GATE} off and drops the field, so the claim "
+                "would get a whole GPU, and EKS lets nobody switch gates",
+                got=version,
+                allowed=f"Kubernetes {', '.join(served)}",
+                fix="upgrade the cluster, or leave memory out",
+                source=DRA_PAGE,
+            )
+
+
 def _size_faults(asked: Asked, devices: int, instance_type: object) -> Iterator[Finding]:
     if devices > MOST_DEVICES:
         yield fault(
@@ -111,7 +127,7 @@ def _size_faults(asked: Asked, devices: int, instance_type: object) -> Iterator[
 
 def _split(asked: Asked, instance_type: object) -> str:
     fix = "split the request into two claims of one Pod"
-    if not asks_for(asked, RequestKind.GPU) or not asks_for(asked, RequestKind.EFA):
+    if not asks_for(asked, *WHOLE_GPUS) or not asks_for(asked, RequestKind.EFA):
         return fix
     fix = "use two claims in one Pod, one for the GPUs and one for the EFAs"
     per_root = claims_per_root(instance_type) if isinstance(instance_type, str) else ""

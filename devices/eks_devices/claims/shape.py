@@ -11,6 +11,7 @@ from ..typecheck import wrong_type
 from .asked import Asked, asks_for, count_of, group_size, open_path, request_path
 from .kinds import RequestKind
 from .match import MatchAttribute
+from .passthrough import passthrough_faults
 from .requests import DeviceRequest
 from .syntax import DRA_PAGE
 
@@ -18,7 +19,7 @@ MOST_REQUESTS: Final = 32
 """The API server takes no more requests in a claim (resource.k8s.io types)."""
 
 _GROUPED = (RequestKind.NEURON, RequestKind.EFA)
-_ON_ROOTS = (RequestKind.GPU, RequestKind.MIG, RequestKind.EFA)
+_ON_ROOTS = (RequestKind.GPU, RequestKind.MIG, RequestKind.VFIO, RequestKind.EFA)
 _GROUPS_PAGE = "https://github.com/aws-neuron/connected-device-maps-over-efa-for-neuron"
 _ULTRASERVER_PAGE = "https://aws.amazon.com/ec2/ultraservers/"
 
@@ -62,6 +63,7 @@ def shape_faults(asked: Asked) -> Iterator[Finding]:
     yield from _open_efa(asked)
     yield from _ultraserver(asked)
     yield from _whole_and_parts(asked)
+    yield from passthrough_faults(asked)
     if asked.match is not None:
         yield from _match(asked, asked.match)
 

@@ -14,6 +14,11 @@ from ..typecheck import text, wrong_type
 # The API server refuses longer expressions and more of them (resource.k8s.io types).
 LONGEST_CEL_BYTES: Final = 10 * 1024
 MOST_SELECTORS: Final = 32
+MOST_DEVICES: Final = 32
+"""The allocator puts no more devices into one claim (AllocationResultsMaxSize).
+
+Source: https://github.com/kubernetes-sigs/dra-example-driver/issues/150
+"""
 # A device attribute is "<domain>/<C identifier>" with these limits (resource.k8s.io types).
 LONGEST_ATTRIBUTE_DOMAIN: Final = 63
 LONGEST_ATTRIBUTE_NAME: Final = 32

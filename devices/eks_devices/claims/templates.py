@@ -11,6 +11,7 @@ from ..syntax import dns_label, dns_subdomain
 from ..typecheck import path_step, plain_text
 from ._values import copied_list, copied_mapping, json_text
 from .asked import Asked, count_of
+from .configs import claim_configs
 from .kinds import RequestKind
 from .match import MatchAttribute
 from .requests import DeviceRequest
@@ -163,7 +164,7 @@ def _devices(asked: Asked, counts: Sequence[int], instance_type: str | None) -> 
     devices: dict[str, Any] = {"requests": requests}
     if asked.match is not None and sum(counts) > 1:
         devices["constraints"] = [_constraint(asked, asked.match)]
-    configs = [config for one in asked.requests for config in one.configs()]
+    configs = claim_configs(asked.requests)
     if configs:
         devices["config"] = configs
     return devices

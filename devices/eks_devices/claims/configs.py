@@ -1,0 +1,69 @@
+"""The opaque configurations that claims carry to drivers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from ..names import GPU_DRIVER, NEURON_DRIVER
+from .kinds import RequestKind
+
+if TYPE_CHECKING:
+    from .requests import DeviceRequest
+
+NVIDIA_API: Final = "resource.nvidia.com/v1beta1"
+"""The version of NVIDIA's ComputeDomains and configurations.
+
+Source: https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu
+"""
+
+_NEURON_API: Final = f"{NEURON_DRIVER}/v1"
+_SHARING_KINDS: Final = {RequestKind.GPU: "GpuConfig", RequestKind.MIG: "MigDeviceConfig"}
+
+
+def request_configs(request: DeviceRequest) -> list[dict[str, Any]]:
+    """The configurations of one request."""
+    return [
+        {"requests": [request.name], "opaque": {"driver": driver, "parameters": parameters}}
+        for driver, parameters in (*_of_neuron(request), *_of_gpu(request))
+    ]
+
+
+def claim_configs(requests: Sequence[DeviceRequest]) -> list[dict[str, Any]]:
+    """The configurations of a claim: equal ones of passed-through GPUs stand as one.
+
+    The driver refuses claims with two configurations of passed-through GPUs.
+    """
+    vfio = [one for one in requests if one.kind is RequestKind.VFIO]
+    others = [one for one in requests if one.kind is not RequestKind.VFIO]
+    names = [one.name for one in vfio]
+    shared = ({**config, "requests": names} for one in vfio[:1] for config in request_configs(one))
+    return [*(config for one in others for config in request_configs(one)), *shared]
+
+
+def _of_neuron(request: DeviceRequest) -> Iterator[tuple[str, dict[str, Any]]]:
+    for kind, field, value in (
+        ("NeuronConfig", "logicalNeuronCore", request.logical_neuron_cores),
+        ("UltraServerConfig", "ultraserverMode", request.mode),
+    ):
+        if value is not None:
+            yield NEURON_DRIVER, {"apiVersion": _NEURON_API, "kind": kind, field: value}
+
+
+def _of_gpu(request: DeviceRequest) -> Iterator[tuple[str, dict[str, Any]]]:
+    if request.sharing is not None:
+        kind = _SHARING_KINDS[request.kind]
+        sharing = request.sharing.to_dict()
+        yield GPU_DRIVER, {"apiVersion": NVIDIA_API, "kind": kind, "sharing": sharing}
+    iommu = _iommu(request)
+    if iommu:
+        yield GPU_DRIVER, {"apiVersion": NVIDIA_API, "kind": "VfioDeviceConfig", "iommu": iommu}
+
+
+def _iommu(request: DeviceRequest) -> dict[str, Any]:
+    iommu: dict[str, Any] = {}
+    if request.iommu_backend is not None:
+        iommu["backendPolicy"] = str(request.iommu_backend)
+    if request.enable_api_device is not None:
+        iommu["enableAPIDevice"] = request.enable_api_device
+    return iommu

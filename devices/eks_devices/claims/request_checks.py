@@ -1,0 +1,98 @@
+"""What can be said of one request of a claim by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from ..findings import Finding, fault
+from ..mig.geometry import mig_profile_faults
+from ..syntax import dns_label
+from ..typecheck import member, path_step, whole_number, wrong_type
+from .gpu_checks import gpu_faults, option_does_not_fit
+from .kinds import RequestKind
+from .syntax import MOST_SELECTORS, selector
+
+if TYPE_CHECKING:
+    from .requests import DeviceRequest
+
+ULTRASERVER_MODES: Final = (1, 2, 4)
+"""Values of the driver's UltraServerConfig; the catalogue says which of them a type has.
+
+Source: https://github.com/aws-neuron/aws-neuron-sdk (deploy/eks/dra.rst)
+"""
+LOGICAL_NEURON_CORES: Final = (1, 2)
+"""Values of the driver's NeuronConfig; likewise."""
+
+
+_OF_NEURON: Final = (RequestKind.NEURON, RequestKind.ULTRASERVER_NODE)
+
+
+def request_faults(request: DeviceRequest) -> Iterator[Finding]:
+    """Every fault of a request by itself."""
+    path = f"requests.{path_step(request.name)}"
+    yield from member(request.kind, RequestKind, f"{path}.kind")
+    yield from dns_label(request.name, f"{path}.name")
+    yield from _count_faults(request, f"{path}.count")
+    yield from _selectors_faults(request.selectors, f"{path}.selectors")
+    yield from _profile_faults(request, f"{path}.profile")
+    yield from _neuron_faults(request, path)
+    yield from gpu_faults(request, path)
+
+
+def _count_faults(request: DeviceRequest, path: str) -> Iterator[Finding]:
+    highest = 1 if request.kind is RequestKind.ULTRASERVER_NODE else None
+    can_be_open = request.kind is RequestKind.EFA
+    yield from whole_number(request.count, path, lowest=1, highest=highest, optional=can_be_open)
+
+
+def _selectors_faults(selectors: object, path: str) -> Iterator[Finding]:
+    wanted = f"at most {MOST_SELECTORS} CEL expressions"
+    if type(selectors) is not tuple:
+        yield wrong_type(path, selectors, wanted, "write a list of strings, or use where()")
+        return
+    if len(selectors) > MOST_SELECTORS:
+        yield fault(
+            "TooManySelectors",
+            path,
+            "Kubernetes takes no more selectors in a request",
+            got=len(selectors),
+            allowed=wanted,
+            fix="join expressions with &&",
+        )
+    for index, text in enumerate(selectors):
+        yield from selector(text, f"{path}[{index}]")
+
+
+def _profile_faults(request: DeviceRequest, path: str) -> Iterator[Finding]:
+    if request.kind is not RequestKind.MIG:
+        yield from option_does_not_fit(request.profile, path, "MIG requests")
+        return
+    yield from mig_profile_faults(request.profile, path)
+
+
+def _neuron_faults(request: DeviceRequest, path: str) -> Iterator[Finding]:
+    cores, cores_path = request.logical_neuron_cores, f"{path}.logical_neuron_cores"
+    if request.kind in _OF_NEURON:
+        if cores is not None:
+            yield from _one_of(cores, LOGICAL_NEURON_CORES, cores_path)
+    else:
+        yield from option_does_not_fit(cores, cores_path, "Neuron requests")
+    if request.kind is RequestKind.ULTRASERVER_NODE:
+        yield from _one_of(request.mode, ULTRASERVER_MODES, f"{path}.mode")
+    else:
+        yield from option_does_not_fit(request.mode, f"{path}.mode", "UltraServer node requests")
+
+
+def _one_of(value: object, allowed: tuple[int, ...], path: str) -> Iterator[Finding]:
+    yield from whole_number(value, path, lowest=allowed[0], highest=allowed[-1])
+    if type(value) is int and allowed[0] <= value <= allowed[-1] and value not in allowed:
+        values = " or ".join(map(str, allowed))
+        yield fault(
+            "OutOfRange",
+            path,
+            "the driver does not know this value",
+            got=value,
+            allowed=values,
+            fix=f"write {values}",
+        )
