@@ -68,6 +68,13 @@ def gates_of(text: str) -> dict[str, bool]:
     return {name: value == "true" for name, _, value in pairs}
 
 
+def excluding_gate(name: str, gates: Mapping[str, bool]) -> str:
+    """The gate that is on and does not work together with another; empty where none does."""
+    rows = [row["gates"] for row in read_toml("nvidia_gates.toml")["excludes"]]
+    others = (one for pair in rows if name in pair for one in pair if one != name)
+    return next((one for one in others if gates.get(one, False)), "")
+
+
 def gate_form_faults(gates: object, path: str, *, component: str) -> Iterator[Finding]:
     """Faults of what is no mapping of gates of a component to True or False."""
     wanted = "a mapping of gates to True or False"

@@ -14,6 +14,7 @@ from ..names import EFA_CLASS, NODEGROUP_LABEL
 from ..plans import DevicePlan, NodegroupPlan
 from ..vocabulary import DeviceType, Mechanism
 from .compute_domain import ComputeDomain
+from .gpus_on_nodegroup import gpu_claim_faults, gpu_claim_findings
 from .kinds import RequestKind
 from .requests import DeviceRequest
 from .syntax import DRA_PAGE
@@ -32,12 +33,15 @@ def claim_manifest(claim: Claim, plan: NodegroupPlan) -> dict[str, Any]:
 
     Raises:
         EksDevicesError: Every fault of the claim on the group: `ClaimNeedsDra` for devices that
-            the group lacks or hands out by a device plugin, `TooManyDevices` for more EFAs than
-            its nodes have, `ManifestTooLarge` for a text that kubectl cannot apply, and the
-            faults of the claim on the instance type.
+            the group lacks or hands out by a device plugin, `ClaimNeedsFeatureGate` and
+            `MemoryNeedsShares` for what its GPU driver does not do, `TooManyDevices` for more
+            EFAs than its nodes have, `ManifestTooLarge` for a text that kubectl cannot apply, and
+            the faults of the claim on the instance type.
     """
-    faults = list(_mechanism_faults(claim, plan))
-    fitted = claim if isinstance(claim, ComputeDomain) else _fitted(claim, plan)
+    faults, fitted = list(_mechanism_faults(claim, plan)), claim
+    if not isinstance(claim, ComputeDomain):
+        faults += gpu_claim_faults(claim, plan)
+        fitted = _fitted(claim, plan)
     try:
         manifest = fitted.to_dict(
             kubernetes_version=plan.kubernetes_version, instance_type=plan.instance_type
@@ -59,7 +63,7 @@ def claim_findings(claim: Claim, manifest: dict[str, Any], plan: NodegroupPlan) 
     """
     if isinstance(claim, ComputeDomain):
         return list(_domain_findings(claim, plan))
-    return list(_search_findings(claim.path, manifest))
+    return [*_search_findings(claim.path, manifest), *gpu_claim_findings(claim, plan)]
 
 
 def _domain_findings(domain: ComputeDomain, plan: NodegroupPlan) -> Iterator[Finding]:

@@ -1,0 +1,155 @@
+"""Whether the driver of a group's GPUs serves how a claim wants to use them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ..feature_gates import excluding_gate, gates_of, gates_source
+from ..findings import Finding, fault, info, warning
+from ..names import EXTERNAL_OWNER, HOST_OWNER
+from ..plans import DevicePlan, NodegroupPlan
+from ..vocabulary import DeviceType, Feature, Mechanism
+from .kinds import RequestKind
+from .requests import DeviceRequest
+from .templates import ResourceClaim, ResourceClaimTemplate
+
+_GATES: Final = {Feature.TIME_SLICING: "TimeSlicingSettings", Feature.MPS: "MPSSupport"}
+_PASSTHROUGH_GATE: Final = "PassthroughSupport"
+_SHARES_PAGE: Final = (
+    "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/blob/v0.5.0/"
+    "demo/specs/consumable-shares/README.md"
+)
+_BY_MEMORY: Final = "memory"
+
+Claim = ResourceClaim | ResourceClaimTemplate
+
+
+def gpu_claim_faults(claim: Claim, plan: NodegroupPlan) -> Iterator[Finding]:
+    """Faults of what the driver on the nodes does not do; a driver of others is not judged."""
+    gpus = _our_gpus(plan)
+    if gpus is None:
+        return
+    on = gates_of(str(gpus.settings.get("feature-gates", "")))
+    for index, request in enumerate(claim.requests):
+        path, gate = f"{claim.path}.requests[{index}]", _gate(request)
+        if gate and not on.get(gate, False):
+            at = path if request.sharing is None else f"{path}.sharing"
+            yield _gate_fault(at, gate, gpus, plan)
+        if request.memory is not None and not _shares(gpus):
+            yield _memory_fault(f"{path}.memory", request.memory, plan)
+
+
+def gpu_claim_findings(claim: Claim, plan: NodegroupPlan) -> Iterator[Finding]:
+    """What is worth knowing of a claim for GPUs on the nodes of a group."""
+    gpus = _our_gpus(plan)
+    shares = _shares(gpus) if gpus else ""
+    if any(_may_be_shared(one, shares) for one in claim.requests):
+        yield _shared_by_claims(claim, shares)
+    elif isinstance(claim, ResourceClaimTemplate) and any(one.sharing for one in claim.requests):
+        yield _shared_by_containers(claim)
+    if any(one.kind is RequestKind.VFIO for one in claim.requests):
+        yield _offered_twice(claim, plan)
+
+
+def _our_gpus(plan: NodegroupPlan) -> DevicePlan | None:
+    """The GPUs of a group whose DRA driver is ours or Bottlerocket's."""
+    found = (one for one in plan.devices if one.device_type is DeviceType.GPU)
+    gpus = next(found, None)
+    if gpus is None or gpus.mechanism is not Mechanism.DRA or gpus.owner == EXTERNAL_OWNER:
+        return None
+    return gpus
+
+
+def _shares(gpus: DevicePlan) -> str:
+    return str(gpus.settings.get("consumable-shares", ""))
+
+
+def _gate(request: DeviceRequest) -> str:
+    """The gate of the driver that a request needs; empty for none."""
+    if request.kind is RequestKind.VFIO:
+        return _PASSTHROUGH_GATE
+    return _GATES[request.sharing.feature] if request.sharing else ""
+
+
+def _gate_fault(path: str, gate: str, gpus: DevicePlan, plan: NodegroupPlan) -> Finding:
+    return fault(
+        "ClaimNeedsFeatureGate",
+        path,
+        f"the GPU driver on node group {plan.name} has {gate} off, so Pods with the claim would "
+        "not start",
+        got=f"{gate}=false",
+        allowed=f"{gate}=true",
+        fix=_gate_fix(gate, gpus),
+        source=gates_source(),
+    )
+
+
+def _gate_fix(gate: str, gpus: DevicePlan) -> str:
+    switch = f'gpu_driver=GpuDriver(feature_gates={{"{gate}": True}})'
+    if gpus.owner == HOST_OWNER:
+        return f"leave host_service out, and pass {switch}: the built-in driver has no gates"
+    other = excluding_gate(gate, gates_of(str(gpus.settings.get("feature-gates", ""))))
+    if other:
+        return f"use another group with {switch}: {gate} does not work together with {other}"
+    return f"pass {switch} to the group"
+
+
+def _memory_fault(path: str, memory: str, plan: NodegroupPlan) -> Finding:
+    return fault(
+        "MemoryNeedsShares",
+        path,
+        f"node group {plan.name} gives a GPU to one claim at a time, with all its memory",
+        got=memory,
+        allowed="None without consumable shares",
+        fix='pass gpu_driver=GpuDriver(consumable_shares="memory") to the group, or leave memory '
+        "out",
+        source=_SHARES_PAGE,
+    )
+
+
+def _may_be_shared(request: DeviceRequest, shares: str) -> bool:
+    """Whether other claims may get the device of a request at the same time."""
+    if not shares or request.kind not in (RequestKind.GPU, RequestKind.MIG):
+        return False
+    return shares != _BY_MEMORY or request.memory is not None
+
+
+def _shared_by_claims(claim: Claim, shares: str) -> Finding:
+    text = "several claims, and requests of a claim, may get one GPU at once, without isolation"
+    if any(one.sharing for one in claim.requests):
+        text += "; the driver starts no Pod whose claim shares the GPU in another way than the "
+        text += "claims that have it"
+    if shares != _BY_MEMORY:
+        text += "; claims that ask for no memory take none"
+    return info(
+        "SharedByClaims",
+        f"{claim.path}.requests",
+        text,
+        fix="give Pods that need a GPU of their own a group without consumable_shares",
+        source=_SHARES_PAGE,
+    )
+
+
+def _shared_by_containers(claim: Claim) -> Finding:
+    return info(
+        "SharedByContainers",
+        f"{claim.path}.requests",
+        "a template gives every Pod a claim and GPUs of its own, so only the containers of a Pod "
+        "share them",
+        fix="for Pods that share GPUs make a ResourceClaim, which they name",
+        source="https://kubernetes.io/docs/concepts/scheduling-eviction/"
+        "dynamic-resource-allocation/",
+    )
+
+
+def _offered_twice(claim: Claim, plan: NodegroupPlan) -> Finding:
+    return warning(
+        "GpuOfferedTwice",
+        f"{claim.path}.requests",
+        f"nodes of group {plan.name} offer every free GPU as a whole and for virtual machines, so "
+        "two Pods that start at once may be given one GPU, and one of them never starts",
+        fix="claim no whole GPUs on this group",
+        source="https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/blob/v0.5.0/"
+        "cmd/gpu-kubelet-plugin/device_state.go",
+    )
