@@ -5,7 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 
-from eks_devices import ComputeDomain, DeviceRequest, MatchAttribute, ResourceClaimTemplate
+from eks_devices import (
+    ComputeDomain,
+    DeviceRequest,
+    MatchAttribute,
+    ResourceClaim,
+    ResourceClaimTemplate,
+)
 from eks_devices.claims.on_nodegroup import Claim
 
 
@@ -40,6 +46,35 @@ class ClaimOwner:
         claim = ResourceClaimTemplate(
             name=name, namespace=namespace, requests=requests, match=match
         )
+        self._send(claim, create_namespace=create_namespace)
+        return claim
+
+    def add_resource_claim(
+        self,
+        name: str,
+        *,
+        namespace: str,
+        requests: Sequence[DeviceRequest],
+        match: MatchAttribute | None = None,
+        create_namespace: bool = False,
+    ) -> ResourceClaim:
+        """Add a claim that Pods share by naming it, all of them on one of these nodes.
+
+        Kubernetes refuses every change of a claim: a changed one needs another name, or its
+        deployment fails and is rolled back. One that goes waits for the Pods that use it.
+
+        Args:
+            name: Name of the claim, which Pods name.
+            namespace: The namespace of the claim and its Pods.
+            requests: What is asked for; an open EFA count is filled from the node group.
+            match: The attribute that all devices must share; none unless named.
+            create_namespace: Makes the namespace; it is never deleted again.
+
+        Raises:
+            EksDevicesError: Every fault of the claim on the devices of the node group, or
+                `EmptyPool` for a pool before its first group.
+        """
+        claim = ResourceClaim(name=name, namespace=namespace, requests=requests, match=match)
         self._send(claim, create_namespace=create_namespace)
         return claim
 

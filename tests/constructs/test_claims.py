@@ -11,11 +11,14 @@ from aws_cdk.assertions import Annotations, Match
 from eks_device_constructs import Delivery, ExternalDrivers
 from eks_devices import (
     Capacity,
+    ClaimSharing,
     DeviceRequest,
     DeviceType,
     EksDevicesError,
+    GpuDriver,
     MatchAttribute,
     Mechanism,
+    ResourceClaim,
 )
 
 MANIFEST = "Custom::AWSCDK-EKS-KubernetesResource"
@@ -438,3 +441,78 @@ def test_a_claim_that_kubectl_cannot_apply_is_refused(make_served, faults_of):
     )
 
     assert ("ManifestTooLarge", "claims.train/long") in found
+
+
+def g6e(world, driver: GpuDriver | None = None) -> Any:
+    return world.cluster.add_nodegroup(
+        "G6e",
+        instance_type="g6e.12xlarge",
+        mechanism=Mechanism.DRA,
+        gpu_driver=driver,
+        max_size=1,
+    )
+
+
+SLICED = DeviceRequest.gpu(sharing=ClaimSharing.time_slicing())
+
+
+def test_a_claim_that_pods_share_is_sent_as_such(world):
+    group = g6e(world, GpuDriver(feature_gates={"TimeSlicingSettings": True}))
+
+    added = group.add_resource_claim(
+        "shared", namespace="train", requests=[SLICED], create_namespace=True
+    )
+    (claim,) = sent(world, "ResourceClaim")
+
+    assert added == ResourceClaim(name="shared", namespace="train", requests=[SLICED])
+    assert claim["metadata"] == {"name": "shared", "namespace": "train"}
+    assert claim["spec"]["devices"]["requests"][0]["exactly"]["count"] == 1
+    assert claim["spec"]["devices"]["config"][0]["opaque"]["parameters"] == {
+        "apiVersion": "resource.nvidia.com/v1beta1",
+        "kind": "GpuConfig",
+        "sharing": {"strategy": "TimeSlicing", "timeSlicingConfig": {"interval": "Default"}},
+    }
+    assert [one for one in claim_needs(world, "ClusterG6eResourceClaim") if "Namespacetrain" in one]
+
+
+def test_a_shared_claim_is_filled_and_judged_like_a_template(world):
+    group = world.add_trn2(efa=4)
+
+    group.add_resource_claim("efas", namespace="train", requests=[DeviceRequest.efa()])
+    (claim,) = sent(world, "ResourceClaim")
+
+    assert claim["spec"]["devices"]["requests"][0]["exactly"]["count"] == 4
+    assert faults_of(
+        group.add_resource_claim, "more", namespace="train", requests=[DeviceRequest.efa(5)]
+    ) == {"TooManyDevices"}
+    assert faults_of(
+        group.add_resource_claim, "a", namespace="train", requests=[SLICED], create_namespace="yes"
+    ) >= {"ClaimNeedsDra", "WrongType"}
+
+
+def test_a_claim_and_a_template_may_have_one_name_and_no_two_claims(world):
+    group = world.add_trn2()
+    group.add_resource_claim_template("a", **CLAIM)
+    group.add_resource_claim("a", **CLAIM)
+
+    assert faults_of(group.add_resource_claim, "a", **CLAIM) == {"RepeatedClaim"}
+
+
+def test_sharing_without_the_gate_on_the_group_is_refused(world):
+    group = g6e(world)
+
+    assert faults_of(group.add_resource_claim, "a", namespace="n", requests=[SLICED]) == {
+        "ClaimNeedsFeatureGate"
+    }
+
+
+def test_sharing_in_a_template_is_told_to_be_for_containers(world):
+    group = g6e(world, GpuDriver(feature_gates={"TimeSlicingSettings": True}))
+    group.add_resource_claim_template("each", namespace="default", requests=[SLICED])
+    group.add_resource_claim("shared", namespace="default", requests=[SLICED])
+
+    told = Annotations.from_stack(world.stack).find_info(
+        "*", Match.string_like_regexp(r".*SharedByContainers.*")
+    )
+
+    assert len(told) == 1

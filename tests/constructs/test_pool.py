@@ -294,6 +294,24 @@ def test_a_claim_needs_a_group_to_be_judged_on(make_served, faults_of):
     assert faults_of(add_claim, pool) == {("EmptyPool", "claims.train/neuron-4")}
 
 
+def test_a_claim_that_pods_share_is_sent_once(make_served):
+    world = make_served()
+    pool = pool_of(world)
+    pool.add(MAY)
+    pool.add(JUNE)
+
+    pool.add_resource_claim("shared", namespace="train", requests=[DeviceRequest.neuron(1)])
+
+    resources = world.template().to_json()["Resources"]
+    claims = [
+        key
+        for key, one in resources.items()
+        if '"kind":"ResourceClaim"' in json.dumps(one.get("Properties", {})).replace("\\", "")
+    ]
+    assert len(claims) == 1
+    assert claims[0].startswith("ClusterTrn2ResourceClaim")
+
+
 def test_a_claim_is_judged_on_the_devices_of_the_pool(make_served, faults_of):
     pool = pool_of(make_served())
     pool.add(MAY)

@@ -121,6 +121,7 @@ MEMBERS = {
     },
     "AcceleratedNodegroup": {
         "add_compute_domain",
+        "add_resource_claim",
         "add_resource_claim_template",
         "launch_template",
         "nodegroup",
@@ -129,6 +130,7 @@ MEMBERS = {
     "AcceleratedNodegroupPool": {
         "add",
         "add_compute_domain",
+        "add_resource_claim",
         "add_resource_claim_template",
         "nodegroups",
     },
