@@ -13,6 +13,7 @@ from ._frozen import FrozenDict
 from .amis import CUSTOM_AMI, ami_type, disk_device
 from .bottlerocket import bottlerocket_settings
 from .extended_resources import extended_resources
+from .feature_gates import gates_of
 from .findings import Finding
 from .gpu_operator import gpu_operator_labels
 from .gpu_rules import gpu_settings
@@ -34,6 +35,7 @@ from .names import (
     MIG_CLASS,
     NODEGROUP_LABEL,
     POOL_LABEL,
+    VFIO_CLASS,
     manager_label,
     mechanism_label,
 )
@@ -180,15 +182,18 @@ def _masked_units(devices: tuple[DevicePlan, ...]) -> tuple[str, ...]:
 
 
 def _device_classes(devices: tuple[DevicePlan, ...], mig: Mig | None) -> tuple[str, ...]:
-    drawn = (one.device_type for one in devices if one.mechanism is Mechanism.DRA)
+    drawn = (one for one in devices if one.mechanism is Mechanism.DRA)
     return tuple(name for one in drawn for name in _classes_of(one, mig))
 
 
-def _classes_of(device: DeviceType, mig: Mig | None) -> tuple[str, ...]:
+def _classes_of(device: DevicePlan, mig: Mig | None) -> tuple[str, ...]:
     """A GPU that is cut when its node boots is not there as a whole any more."""
-    if device is not DeviceType.GPU or mig is None:
-        return DEVICE_CLASSES[device]
-    return (GPU_CLASS, MIG_CLASS) if mig.is_dynamic else (MIG_CLASS,)
+    if device.device_type is not DeviceType.GPU:
+        return DEVICE_CLASSES[device.device_type]
+    if mig is not None:
+        return (GPU_CLASS, MIG_CLASS) if mig.is_dynamic else (MIG_CLASS,)
+    gates = gates_of(str(device.settings.get("feature-gates", "")))
+    return (GPU_CLASS, VFIO_CLASS) if gates.get("PassthroughSupport") else (GPU_CLASS,)
 
 
 def _desired_size(spec: NodegroupSpec) -> int | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from .instance_types import AcceleratedInstanceType
+from .mig.published_partitions import Partition, published_partitions
 from .names import (
     DRIVERS,
     EFA_DRIVER,
@@ -47,16 +48,17 @@ def resource_slice(group: NodegroupPlan, device: DevicePlan, *, node: str) -> Js
             "driver": driver,
             "nodeName": node,
             "pool": {"name": node, "generation": 1, "resourceSliceCount": 1},
-            "devices": _devices(device.device_type, group.instance_type, device.count),
+            "devices": _devices(group, device),
         },
     }
 
 
-def _devices(device_type: DeviceType, name: str, count: int) -> list[Json]:
+def _devices(group: NodegroupPlan, device: DevicePlan) -> list[Json]:
+    device_type, name, count = device.device_type, group.instance_type, device.count
     if device_type is DeviceType.NEURON:
         return [_neuron(name, index, count) for index in range(count)]
     if device_type is DeviceType.GPU:
-        return _gpus(name, count)
+        return _cut(_gpus(name, count), group)
     if device_type is DeviceType.EFA:
         return _efas(name, count)
     # Of the channels of a node, the driver offers the first.
@@ -104,6 +106,26 @@ def _gpus(name: str, count: int) -> list[Json]:
         )
         for index, (root, *_) in enumerate(_one_by_one(record))
     ]
+
+
+def _cut(gpus: list[Json], group: NodegroupPlan) -> list[Json]:
+    """GPUs, or their partitions where each is cut when its node boots: then no GPU is published.
+
+    What the driver publishes to cut on request is left out: it needs counters that the API has
+    from Kubernetes 1.36 on.
+    """
+    if group.mig is None or group.mig.is_dynamic:
+        return gpus
+    cut = published_partitions(group.mig, group.instance_type)
+    return [_partition(gpu, one) for gpu in gpus for one in cut]
+
+
+def _partition(gpu: Json, one: Partition) -> Json:
+    attributes = {key: value for key, value in gpu["attributes"].items() if key != "uuid"}
+    name = f"{gpu['name']}-{one.name}"
+    own = {"type": "mig", "profile": one.profile, "uuid": f"MIG-{name}", "parentUUID": gpu["name"]}
+    found = _device(name, own, **one.capacity)
+    return found | {"attributes": attributes | found["attributes"]}
 
 
 def _efas(name: str, count: int) -> list[Json]:

@@ -16,6 +16,7 @@ from eks_devices import (
     Finding,
     GpuDriver,
     Mechanism,
+    Mig,
     NodegroupPlan,
     NodegroupSpec,
     OperatingSystem,
@@ -44,6 +45,12 @@ def group(driver: GpuDriver | None = None, on: str = "g6e.12xlarge", **options: 
         **options,
     )
     return plan_nodegroup(spec, kubernetes_version="1.36")
+
+
+def suited(request: DeviceRequest, driver: GpuDriver | None = None, *, on: str) -> Any:
+    """A group whose GPUs are cut where a request is for partitions."""
+    mig = Mig.uniform(request.profile) if request.profile else None
+    return group(driver, on=on, mig=mig)
 
 
 def gated(*names: str, **options: Any) -> GpuDriver:
@@ -77,7 +84,7 @@ NEEDS = [
 
 @pytest.mark.parametrize(("request_", "gate", "on", "step"), NEEDS)
 def test_what_needs_a_gate_is_refused_without_it(request_, gate, on, step):
-    (fault,) = faults(group(on=on), request_)
+    (fault,) = faults(suited(request_, on=on), request_)
 
     assert (fault.code, fault.path) == ("ClaimNeedsFeatureGate", f"claims.n/c.requests[0]{step}")
     assert (fault.got, fault.allowed) == (f"'{gate}=false'", f"{gate}=true")
@@ -86,7 +93,7 @@ def test_what_needs_a_gate_is_refused_without_it(request_, gate, on, step):
 
 @pytest.mark.parametrize(("request_", "gate", "on"), [need[:3] for need in NEEDS])
 def test_with_the_gate_it_is_served(request_, gate, on):
-    plan = group(gated(gate), on=on)
+    plan = suited(request_, gated(gate), on=on)
 
     made = manifest(plan, request_)["spec"]["devices"]["requests"]
 

@@ -13,9 +13,11 @@ from eks_devices import (
     DeviceType,
     EksDevicesError,
     Mechanism,
+    Mig,
     NodegroupSpec,
     plan_nodegroup,
 )
+from eks_devices.published import mig_profiles
 from eks_devices.resource_slices import resource_slice
 
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
@@ -173,3 +175,47 @@ def test_every_type_has_as_many_devices_as_its_plan_and_within_what_the_api_take
                 assert len(str(held)) <= LONGEST_VALUE
 
     assert len(names) > 70
+
+
+def test_gpus_that_are_cut_are_published_as_their_partitions():
+    spec = NodegroupSpec(
+        name="cut",
+        instance_type="p5.48xlarge",
+        max_size=1,
+        mig=Mig.layout("3g.40gb", "2g.20gb", "1g.10gb"),
+    )
+    plan = plan_nodegroup(spec, kubernetes_version="1.34")
+    (gpus,) = (one for one in plan.devices if one.device_type is DeviceType.GPU)
+    devices = resource_slice(plan, gpus, node="node-a")["spec"]["devices"]
+
+    assert len(devices) == 24
+    assert len({one["name"] for one in devices}) == 24
+    assert all(len(one["name"]) <= 63 for one in devices)
+    assert {one["attributes"]["type"]["string"] for one in devices} == {"mig"}
+    first = [one for one in devices if one["attributes"]["parentUUID"] == {"string": "gpu-0"}]
+    assert [one["attributes"]["profile"]["string"] for one in first] == [
+        "3g.40gb",
+        "2g.20gb",
+        "1g.10gb",
+    ]
+    # No two partitions of a GPU have a memory slice in common.
+    slices = [name for one in first for name in one["capacity"] if name.startswith("memorySlice")]
+    assert len(slices) == len(set(slices)) == 7
+    root = "resource.kubernetes.io/pcieRoot"
+    assert len({one["attributes"][root]["string"] for one in first}) == 1
+    assert first[0]["attributes"]["productName"] == {"string": "NVIDIA H100 80GB HBM3"}
+
+
+@pytest.mark.parametrize("name", ["g7e.2xlarge", "p6-b300.48xlarge", "p4de.24xlarge"])
+def test_partitions_of_gpus_that_nobody_read_have_what_classes_and_claims_read(name):
+    able = mig_profiles(name)
+    assert able
+    spec = NodegroupSpec(name="cut", instance_type=name, max_size=1, mig=Mig.uniform(able[0]))
+    plan = plan_nodegroup(spec, kubernetes_version="1.34")
+    (gpus,) = (one for one in plan.devices if one.device_type is DeviceType.GPU)
+    devices = resource_slice(plan, gpus, node="node-a")["spec"]["devices"]
+
+    assert len({one["name"] for one in devices}) == len(devices) > gpus.count
+    for one in devices:
+        assert one["attributes"]["type"] == {"string": "mig"}
+        assert one["attributes"]["profile"] == {"string": able[0]}

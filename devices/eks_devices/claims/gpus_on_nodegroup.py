@@ -10,6 +10,7 @@ from ..findings import Finding, fault, info, warning
 from ..names import EXTERNAL_OWNER, HOST_OWNER
 from ..plans import DevicePlan, NodegroupPlan
 from ..vocabulary import DeviceType, Feature, Mechanism
+from .cut_on_nodegroup import cut_faults
 from .kinds import RequestKind
 from .requests import DeviceRequest
 from .templates import ResourceClaim, ResourceClaimTemplate
@@ -38,6 +39,7 @@ def gpu_claim_faults(claim: Claim, plan: NodegroupPlan) -> Iterator[Finding]:
             yield _gate_fault(at, gate, gpus, plan)
         if request.memory is not None and not _shares(gpus):
             yield _memory_fault(f"{path}.memory", request.memory, plan)
+    yield from cut_faults(claim, gpus, plan)
 
 
 def gpu_claim_findings(claim: Claim, plan: NodegroupPlan) -> Iterator[Finding]:

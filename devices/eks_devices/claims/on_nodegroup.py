@@ -34,9 +34,10 @@ def claim_manifest(claim: Claim, plan: NodegroupPlan) -> dict[str, Any]:
     Raises:
         EksDevicesError: Every fault of the claim on the group: `ClaimNeedsDra` for devices that
             the group lacks or hands out by a device plugin, `ClaimNeedsFeatureGate` and
-            `MemoryNeedsShares` for what its GPU driver does not do, `TooManyDevices` for more
-            EFAs than its nodes have, `ManifestTooLarge` for a text that kubectl cannot apply, and
-            the faults of the claim on the instance type.
+            `MemoryNeedsShares` for what its GPU driver does not do, `GpusNotCut`, `GpusAreCut`
+            and `OtherPartitions` for GPUs that are not as it needs them, `TooManyDevices` for
+            more EFAs or partitions than its nodes have, `ManifestTooLarge` for a text that
+            kubectl cannot apply, and the faults of the claim on the instance type.
     """
     faults, fitted = list(_mechanism_faults(claim, plan)), claim
     if not isinstance(claim, ComputeDomain):

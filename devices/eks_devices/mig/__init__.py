@@ -10,6 +10,7 @@ from .bottlerocket import (
 from .form import Mig, MigStrategy, mig_form_faults
 from .hardware import mig_hardware_faults, mig_resources, partitions
 from .nodes import mig_commands
+from .published_partitions import published_partitions
 
 __all__ = [
     "Mig",
@@ -22,4 +23,5 @@ __all__ = [
     "mig_hardware_faults",
     "mig_resources",
     "partitions",
+    "published_partitions",
 ]
