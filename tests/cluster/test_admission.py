@@ -286,3 +286,40 @@ def test_nodes_are_anybody_elses_to_change(shared, node_writer, verdict):
         assert write_node(verdict, node, "PATCH", found.other, "/status") == "passed"
         for api in (shared.api, *strangers(shared.api, found.account)):
             assert write_node(verdict, api, "PATCH", found.other, "") == "passed"
+
+
+def test_a_daemon_of_a_compute_domain_changes_its_own_pod_only(shared, pods, verdict):
+    """Its account may patch Pods of its namespace, and other managers there are privileged."""
+    assert pods[DOMAIN_PLUGIN]
+    names = ("domain-daemon-a", "domain-daemon-b")
+    for name in names:
+        shared.api.create(daemon_pod(name))
+    own, other = (shared.api.get(daemon_pod(name)) for name in names)
+    daemon = shared.api.with_token(pod_token(shared.api, {"apiVersion": "v1"} | own))
+
+    def ask(pod, because=""):
+        change = {"metadata": {"labels": {"resource.nvidia.com/computeDomain.cliqueID": "a"}}}
+        path = f"/api/v1/namespaces/nvidia/pods/{pod['metadata']['name']}"
+        media = "application/merge-patch+json"
+        return verdict(daemon, "PATCH", path, change, because=because, content_type=media)
+
+    wait_for(lambda: ask(other) != "passed", "the policy of the daemons at work", seconds=10)
+    assert ask(own) == "passed"
+    assert ask(other, because="may change the Pod that it runs in only") == "refused"
+    plugin = pods[DOMAIN_PLUGIN][0]
+    if plugin["metadata"]["namespace"] == "nvidia":
+        assert ask(plugin) == "refused"
+    for name in names:
+        shared.api.delete(daemon_pod(name), gracePeriodSeconds=0)
+
+
+def daemon_pod(name):
+    account = "compute-domain-daemon-service-account"
+    spec = {
+        "serviceAccountName": account,
+        "containers": [{"name": "daemon", "image": "example.com/daemon:1"}],
+        # Nowhere: only its token matters here.
+        "nodeSelector": {"example.com/nowhere": "true"},
+    }
+    meta = {"name": name, "namespace": "nvidia"}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}

@@ -24,6 +24,7 @@ from eks_devices import (
     EksDevicesError,
     MatchAttribute,
     Mechanism,
+    Mig,
     ResourceClaimTemplate,
 )
 from eks_devices.claims.on_nodegroup import claim_manifest
@@ -48,6 +49,11 @@ TYPES = (
     "p6-b200.48xlarge",
     "p6e-gb200.36xlarge",
 )
+# A group whose GPUs are cut into one large partition and four small ones.
+CUT = "cut"
+LAYOUT = Mig.layout("3g.40gb", "1g.10gb", "1g.10gb", "1g.10gb", "1g.10gb")
+PARENT = f"{GPU}/parentUUID"
+OF_ONE_GPU = MatchAttribute.of(PARENT)
 H100, H200 = (
     f"'productName' in device.attributes['{GPU}'] && "
     f"device.attributes['{GPU}'].productName == '{name}'"
@@ -61,9 +67,10 @@ def group_attribute(size):
 
 @dataclass(frozen=True)
 class Case:
-    """A claim on nodes of a type, what its Pod has to get, and what it may not ask for."""
+    """A claim on nodes of a group, what its Pod has to get, and what it may not ask for."""
 
     on: str
+    """The type of the nodes, or the name of the group."""
     requests: tuple[DeviceRequest, ...]
     gets: dict[str, int]
     match: MatchAttribute | None = None
@@ -115,6 +122,10 @@ CASES = OF_THE_APP | {
     "trn1-4": connected("trn1.32xlarge", 4, 2, over="efa"),
     "trn1-8": connected("trn1.32xlarge", 8, 4),
     "trn1-16": connected("trn1.32xlarge", 16, 8, over=""),
+    "mig-small": Case(
+        CUT, (DeviceRequest.mig("1g.10gb", 4),), {GPU: 4}, shares=PARENT, match=OF_ONE_GPU
+    ),
+    "mig-large": Case(CUT, (DeviceRequest.mig("3g.40gb", 8),), {GPU: 8}, over="mig"),
     "h100": Case(
         "p5.48xlarge", (DeviceRequest.gpu(8).where(H100),), {GPU: 8}, shares=PRODUCT, over="gpu"
     ),
@@ -129,9 +140,10 @@ def name_of(instance_type):
 def groups(shared, spec, planned):
     """One node of each type, with all its devices by DRA, by type."""
     specs = [spec(name_of(one), one, mechanism=Mechanism.DRA, efa=True) for one in TYPES]
-    plan = planned(*specs)
+    plan = planned(*specs, spec(CUT, "p5.48xlarge", mig=LAYOUT, efa=False))
     shared.serve(plan, SPACE)
-    return {group.instance_type: group for group in plan.nodegroups}
+    by_type = {group.instance_type: group for group in plan.nodegroups if group.mig is None}
+    return by_type | {group.name: group for group in plan.nodegroups}
 
 
 def grown(manifest, request):

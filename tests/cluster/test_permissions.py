@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pytest
 
 from eks_device_operations.control_plane.kubelet import pod_token
-from eks_devices import Mechanism
+from eks_devices import GpuDriver, Mechanism
 
 # A line is a resource, where and which where that matters, and verbs.
 CALLS = {
@@ -70,6 +70,15 @@ CALLS = {
     """,
     "nvidia:nvdp-nvidia-device-plugin": "",
 }
+# Whoever makes MPS daemons has an account of its own: that of a group with the gate MPSSupport.
+MPS = "nvidia:dra-driver-nvidia-gpu-kubelet-plugin-4096a403"
+CALLS[MPS] = (
+    CALLS["nvidia:dra-driver-nvidia-gpu-kubelet-plugin"]
+    + """
+    deployments.apps @nvidia: get create delete
+    pods @nvidia: list
+"""
+)
 # What every account may do: ask about itself.
 EVERYBODY = """
     selfsubjectreviews.authentication.k8s.io: create
@@ -145,9 +154,17 @@ def user_of(account):
 
 
 @pytest.fixture(scope="module")
-def installed(shared, every_manager):
+def every_account(every_manager, manifests, planned, spec):
+    """Every manager, and one that makes MPS daemons."""
+    gated = GpuDriver(feature_gates={"MPSSupport": True})
+    more = manifests(planned(spec("mps", "g6e.xlarge", gpu_driver=gated)))
+    return [*every_manager, *(one for one in more if one not in every_manager)]
+
+
+@pytest.fixture(scope="module")
+def installed(shared, every_account):
     """The world with every manager in it."""
-    shared.install(*every_manager)
+    shared.install(*every_account)
     return shared
 
 
@@ -171,8 +188,8 @@ def allowed(installed):
     return find
 
 
-def test_the_tables_have_every_account(every_manager):
-    accounts = [one["metadata"] for one in every_manager if one["kind"] == "ServiceAccount"]
+def test_the_tables_have_every_account(every_account):
+    accounts = [one["metadata"] for one in every_account if one["kind"] == "ServiceAccount"]
 
     assert sorted(f"{one['namespace']}:{one['name']}" for one in accounts) == sorted(CALLS)
 
@@ -187,12 +204,17 @@ def test_it_may_do_what_it_calls(allowed, account):
     assert allowed(account, somewhere) == set(map(str, somewhere))
 
 
+ASKED_FOR = {
+    # The vendor asks for it, and the kubelet takes it for leave to run commands.
+    "kube-system:neuron-device-plugin": {"get nodes/proxy"},
+    # A Deployment can run anything in the namespace, which is why nobody else has this account.
+    MPS: {"create deployments.apps @nvidia", "delete deployments.apps @nvidia"},
+}
+
+
 @pytest.mark.parametrize("account", CALLS)
 def test_it_may_do_nothing_dangerous(allowed, account):
-    # The vendor asks for it, and the kubelet takes it for leave to run commands.
-    asked_for = {"get nodes/proxy"} if account == "kube-system:neuron-device-plugin" else set()
-
-    assert allowed(account, asks(DANGEROUS)) == asked_for
+    assert allowed(account, asks(DANGEROUS)) == ASKED_FOR.get(account, set())
 
 
 @pytest.fixture(scope="module")
