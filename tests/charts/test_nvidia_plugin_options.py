@@ -220,6 +220,13 @@ def test_no_pod_gets_a_token(settings):
         assert pod["serviceAccountName"] == PLUGIN
 
 
+@pytest.mark.parametrize("settings", EVERYTHING)
+def test_the_scheduler_counts_every_pod(settings):
+    for pod in pods(**settings).values():
+        assert container(pod)["resources"].keys() == {"requests"}
+        assert container(pod)["resources"]["requests"].keys() == {"cpu", "memory"}
+
+
 LEAST = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
 SYS_ADMIN = {"capabilities": {"drop": ["ALL"], "add": ["SYS_ADMIN"]}}
 ROOT_ON_THE_NODE = {"privileged": True}

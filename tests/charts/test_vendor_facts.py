@@ -20,6 +20,7 @@ UNSEEN = re.compile(
     r"|(ServiceAccount|\w*Role|\w*RoleBinding|\w+PolicyBinding): apiVersion"
     r"|\w+Binding: (metadata\.name|roleRef\.apiGroup|subjects\.\*\.kind)"
     r"|CustomResourceDefinition: .*\.x-kubernetes-validations\.\*\.message"
+    r"|ValidatingWebhookConfiguration: webhooks\.\*\.(name|clientConfig\.caBundle)"
     r"|ValidatingAdmissionPolicy: spec\.(matchConditions\.\*\.name|validations\.\*\.message)"
 )
 
@@ -59,7 +60,17 @@ def is_seen(items: list[dict[str, Any]], number: int, path: tuple[Any, ...]) -> 
 
 
 @pytest.mark.parametrize(
-    "name", ["gpu-dra-time-slicing", "compute-domain-dra", "gpu-device-plugin-time-slicing"]
+    "name",
+    [
+        "compute-domain-dra",
+        "gpu-dra-time-slicing",
+        "gpu-dra-mps",
+        "gpu-dra-passthrough",
+        "gpu-device-plugin-time-slicing",
+        "gpu-device-plugin-mps",
+        "gpu-device-plugin-options",
+        "nvidia-guarded",
+    ],
 )
 def test_every_change_of_what_an_object_does_changes_a_fact(manifests, name):
     items = manifests(name, version="1.36")
@@ -113,6 +124,7 @@ def test_a_script_is_the_command_that_it_ends_with():
 
     found = facts([workload(container=shell)])["DaemonSet tool, container main"]
 
+    assert found["shell"] == "bash"
     assert found["command"] == "plugin -v 4"
     assert found["shell reads"] == "MASK"
 

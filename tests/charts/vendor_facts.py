@@ -166,12 +166,13 @@ def _device_class(item: Item) -> Lines:
 
 
 def _webhooks(item: Item) -> Lines:
-    for hook in item["webhooks"]:
-        one = {key: value for key, value in hook.items() if key != "clientConfig"}
+    """What is asked of whom; a webhook's name says nothing."""
+    for number, hook in enumerate(item["webhooks"]):
+        rest = {key: value for key, value in hook.items() if key not in ("clientConfig", "name")}
         client = hook["clientConfig"]
-        yield from flat("", {"webhooks": [one]})
-        yield from flat(f"webhooks {hook['name']}: service", client["service"])
-        yield f"webhooks {hook['name']}: caBundle", "given" if client.get("caBundle") else "none"
+        yield from flat(f"webhook {number}", rest)
+        yield from flat(f"webhook {number}: service", client["service"])
+        yield f"webhook {number}: caBundle", "given" if client.get("caBundle") else "none"
 
 
 # Custom resources

@@ -160,7 +160,9 @@ def _command(one: Item) -> Lines:
     values = {each["name"]: str(each.get("value") or "") for each in one.get("env") or ()}
     if words[1:2] == ["-c"]:
         *before, last = words[2].strip().splitlines()
-        yield "shell reads", joined({*re.findall(r"\$\{?(\w+)", "\n".join(before))})
+        yield "shell", words[0]
+        if read := {*re.findall(r"\$\{?(\w+)", "\n".join(before))}:
+            yield "shell reads", joined(read)
         words = [last]
     command = " ".join(words) or "that of the image"
     yield "command", re.sub(r"\$\((\w+)\)", lambda found: values[found[1]], command)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from eks_devices import DriverPlan
 
 from .host_paths import host_path, mount
+from .nvidia_kubelet_plugin import RESOURCES
 from .nvidia_plugin_options import NAME, gpu_env, plugin_daemon_set, security_context
 from .objects import Object, value
 
@@ -32,6 +33,7 @@ def discovery_objects(driver: DriverPlan, image: str) -> list[Object]:
         "image": image,
         "command": ["gpu-feature-discovery"],
         "env": [*gpu_env(driver), value("USE_NODE_FEATURE_API", "false")],
+        "resources": RESOURCES,
         # The vendor's is privileged, to read the whole PCI configuration of GPUs: whether they are
         # virtual, and what their hypervisor runs. Those labels are missing here, and no other.
         "securityContext": security_context(driver),

@@ -9,7 +9,7 @@ from eks_devices import DriverPlan
 
 from .gpu_feature_discovery import DISCOVERY_NAME, discovery_objects
 from .host_paths import CDI, DEVICE_PLUGINS, host_path, mount
-from .nvidia_kubelet_plugin import NAMESPACE
+from .nvidia_kubelet_plugin import NAMESPACE, RESOURCES
 from .nvidia_mps_daemon import (
     MPS_DAEMON_NAME,
     MPS_ROOT,
@@ -100,8 +100,7 @@ def _container(driver: DriverPlan, image: str, mounts: list[Object]) -> Object:
             value("MOFED_ENABLED", "false"),
             *_variables(driver),
         ],
-        # As of the DRA driver: the vendor asks for nothing.
-        "resources": {"requests": {"cpu": "10m", "memory": "64Mi"}},
+        "resources": RESOURCES,
         # The kubelet's CPU manager updates containers, and with that takes away the devices that
         # only the runtime gave them; a privileged one may use every device.
         "securityContext": {"privileged": True} if privileged else security_context(driver),

@@ -13,6 +13,9 @@ UPDATES: Final[Object] = {
     "type": "RollingUpdate",
     "rollingUpdate": {"maxUnavailable": "100%", "maxSurge": 0},
 }
+RESOURCES: Final[Object] = {"requests": {"cpu": "10m", "memory": "64Mi"}}
+"""Ours: the vendor's containers ask for nothing, so that the scheduler counts nothing and a busy
+node leaves a Pod the least share of its processors."""
 _DRIVER_ROOT = "/driver-root"
 
 
@@ -33,9 +36,7 @@ def kubelet_plugin(
         "image": image,
         "command": [binary, "-v", "4"],
         "env": [*_env(metrics_port, health_port), *env],
-        # Ours: the vendor asks for nothing, so that the scheduler counts nothing and a busy node
-        # leaves the Pod the least share of its processors.
-        "resources": {"requests": {"cpu": "10m", "memory": "64Mi"}},
+        "resources": RESOURCES,
         "securityContext": {"privileged": True},
         "startupProbe": _probe(health_port, period=1, failures=600),
         "livenessProbe": _probe(health_port, period=liveness_period, failures=3),

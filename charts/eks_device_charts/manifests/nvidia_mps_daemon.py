@@ -14,6 +14,7 @@ from typing import Final
 from eks_devices import DriverPlan, Feature
 
 from .host_paths import host_path, mount
+from .nvidia_kubelet_plugin import RESOURCES
 from .nvidia_plugin_options import NAME, gpu_env, plugin_daemon_set
 from .objects import Object, value
 
@@ -43,6 +44,8 @@ def mps_daemon_objects(driver: DriverPlan, image: str) -> list[Object]:
         "image": image,
         "command": ["mps-control-daemon"],
         "env": gpu_env(driver),
+        # The server of MPS, which its clients wait for, is among what runs in it.
+        "resources": RESOURCES,
         # It switches the compute mode of GPUs.
         "securityContext": {"privileged": True},
         "volumeMounts": mps_mounts(),
