@@ -2,7 +2,29 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from typing import Any
+
+import pytest
+
+from eks_device_charts import device_manifests
+from eks_devices import (
+    ClaimWebhook,
+    ClusterPlan,
+    DeviceIdStrategy,
+    DeviceListStrategy,
+    DeviceType,
+    GpuDriver,
+    GpuPlugin,
+    NvidiaInstallation,
+    OperatingSystem,
+    plan_cluster,
+)
+from eks_devices.feature_gates import GPU_COMPONENT, feature_gates
+from eks_devices.kubernetes import gate_is_on
+
+from .conftest import DRA, GPU, IMAGES, MPS, PLUGIN, SLICED, VERSIONS, spec
 
 
 def workloads(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -243,6 +265,20 @@ def test_pods_that_never_ask_the_api_server_get_no_token(manifests):
     assert without == {"efa-aws-efa-k8s-device-plugin", "nvdp-nvidia-device-plugin"}
 
 
+def test_what_options_add_asks_the_api_server_for_nothing():
+    with_token = {
+        app(one)
+        for one in workloads(device_manifests(with_options(), images=IMAGES))
+        if one["spec"]["template"]["spec"].get("automountServiceAccountToken") is not False
+    }
+
+    assert with_token == {
+        "dra-driver-nvidia-gpu-compute-domain-plugin",
+        "dra-driver-nvidia-gpu-controller",
+        "dra-driver-nvidia-gpu-kubelet-plugin",
+    }
+
+
 def test_whoever_makes_mps_daemons_has_an_account_of_its_own(manifests):
     """An account that may make Deployments can run anything in the namespace."""
     accounts = of_accounts(manifests("fleet", "gpu-dra-mps"))
@@ -259,21 +295,210 @@ def test_whoever_makes_mps_daemons_has_an_account_of_its_own(manifests):
     assert accounts[plain] == ACCOUNTS[plain]
 
 
-def test_passthrough_sees_the_whole_host(manifests):
-    (host,) = of_hosts(manifests("gpu-dra-passthrough")).values()
-    plain = HOSTS["dra-driver-nvidia-gpu-kubelet-plugin"]
-
-    assert sorted(set(host) - set(plain)) == [
-        "/ ro HostToContainer",
-        "/lib/modules ro HostToContainer",
-        "/proc rw Bidirectional",
-        "/sys rw Bidirectional",
-    ]
-
-
 def test_namespaces_admit_what_managers_need(manifests):
     spaces = [one for one in manifests("every-manager") if one["kind"] == "Namespace"]
 
     assert {one["metadata"]["name"] for one in spaces} == {"neuron-dra-driver", "nvidia"}
     for one in spaces:
         assert one["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "privileged"
+
+
+# What options of NVIDIA's managers change of the tables above: by the group that has the option.
+
+
+def driver(name: str, **options: Any) -> Any:
+    return spec(name, "g6e.xlarge", gpu_driver=GpuDriver(**options))
+
+
+def plugin(name: str, **options: Any) -> Any:
+    return spec(name, "g6e.xlarge", gpu_plugin=GpuPlugin(**options))
+
+
+def gated(name: str, *gates: str, instance_type: str = "g6e.xlarge", **options: Any) -> Any:
+    on = GpuDriver(feature_gates=dict.fromkeys(gates, True), **options)
+    return spec(name, instance_type, gpu_driver=on)
+
+
+OPTIONS = [
+    gated("fabric", "FabricManagerPartitioning"),
+    gated("health", "NVMLDeviceHealthCheck", ignored_xids=[31]),
+    gated("mps-by-claim", "MPSSupport"),
+    gated("slices-by-claim", "TimeSlicingSettings"),
+    gated("passthrough", "PassthroughSupport", "DeviceMetadata", instance_type="g4dn.metal"),
+    driver("shares", consumable_shares="unlimited"),
+    spec(
+        "host-service",
+        "g6e.xlarge",
+        operating_system=OperatingSystem.BOTTLEROCKET,
+        mechanism=DRA,
+        gpu_driver=GpuDriver(host_service=True),
+    ),
+    MPS,
+    SLICED,
+    plugin("cdi-annotations", device_list_strategy=DeviceListStrategy.CDI_ANNOTATIONS),
+    plugin("cdi", device_list_strategy=DeviceListStrategy.CDI_CRI),
+    plugin("variables", device_list_strategy=DeviceListStrategy.ENVVAR),
+    plugin("volumes", device_list_strategy=DeviceListStrategy.VOLUME_MOUNTS),
+    plugin("index", device_id_strategy=DeviceIdStrategy.INDEX),
+    plugin("direct", gdrcopy=True, gds=True),
+    plugin("labels", feature_discovery=True),
+    plugin(
+        "labels-volumes",
+        feature_discovery=True,
+        device_list_strategy=DeviceListStrategy.VOLUME_MOUNTS,
+    ),
+    plugin("pinned", pass_device_specs=True),
+    plugin("unwatched", health_checks=False),
+    plugin("xids", ignored_xids=[31]),
+]
+INSTALLATION = NvidiaInstallation(
+    claim_webhook=ClaimWebhook.cert_manager(),
+    compute_domain_gates={"CrashOnNVLinkFabricErrors": False},
+    extended_resource=False,
+    network_policies=True,
+    nodes_per_imex_domain=9,
+)
+FOR_MIG_OR_VOLUMES = ["add SYS_ADMIN", "drop ALL"]
+OPTION_CONTAINERS = {
+    "dra-driver-nvidia-gpu-webhook/webhook": [
+        "RuntimeDefault",
+        "allowPrivilegeEscalation=False",
+        "drop ALL",
+        "readOnlyRootFilesystem=True",
+        "runAsNonRoot=True",
+        "runAsUser=65532",
+    ],
+    "labels: nvdp-nvidia-device-plugin-gpu-feature-discovery/gpu-feature-discovery-ctr": (
+        NOTHING_MORE
+    ),
+    "labels-volumes: nvdp-nvidia-device-plugin-gpu-feature-discovery/gpu-feature-discovery-ctr": (
+        FOR_MIG_OR_VOLUMES
+    ),
+    "labels-volumes: nvdp-nvidia-device-plugin/nvidia-device-plugin-ctr": FOR_MIG_OR_VOLUMES,
+    "mps: nvdp-nvidia-device-plugin-mps-control-daemon/mps-control-daemon-ctr": ROOT_ON_THE_NODE,
+    "mps: nvdp-nvidia-device-plugin-mps-control-daemon/mps-control-daemon-mounts": (
+        ROOT_ON_THE_NODE
+    ),
+    "mps: nvdp-nvidia-device-plugin/wait-for-mps-control-daemon": NOTHING_MORE,
+    "pinned: nvdp-nvidia-device-plugin/nvidia-device-plugin-ctr": ROOT_ON_THE_NODE,
+    "volumes: nvdp-nvidia-device-plugin/nvidia-device-plugin-ctr": FOR_MIG_OR_VOLUMES,
+}
+WRITES_CDI = ["/ ro", "/var/lib/kubelet/device-plugins rw", "/var/run/cdi rw"]
+WRITES_FEATURES = ["/etc/kubernetes/node-feature-discovery/features.d rw"]
+OPTION_HOSTS = {
+    "cdi-annotations: nvdp-nvidia-device-plugin": WRITES_CDI,
+    "cdi: nvdp-nvidia-device-plugin": WRITES_CDI,
+    "dra-driver-nvidia-gpu-webhook": [],
+    "fabric: dra-driver-nvidia-gpu-kubelet-plugin": [
+        "/ ro",
+        "/ ro HostToContainer",
+        "/ rw HostToContainer",
+        "/var/lib/kubelet/plugins rw Bidirectional",
+        "/var/lib/kubelet/plugins_registry rw",
+        "/var/run/cdi rw",
+    ],
+    "labels-volumes: nvdp-nvidia-device-plugin-gpu-feature-discovery": WRITES_FEATURES,
+    "labels: nvdp-nvidia-device-plugin-gpu-feature-discovery": WRITES_FEATURES,
+    "mps: nvdp-nvidia-device-plugin": [
+        "/run/nvidia/mps ro",
+        "/run/nvidia/mps rw",
+        "/run/nvidia/mps/shm rw",
+        "/var/lib/kubelet/device-plugins rw",
+    ],
+    "mps: nvdp-nvidia-device-plugin-mps-control-daemon": [
+        "/run/nvidia/mps rw",
+        "/run/nvidia/mps rw Bidirectional",
+        "/run/nvidia/mps/shm rw",
+        "hostPID",
+    ],
+    "passthrough: dra-driver-nvidia-gpu-kubelet-plugin": [
+        "/ ro",
+        "/ ro HostToContainer",
+        "/ rw HostToContainer",
+        "/lib/modules ro HostToContainer",
+        "/proc rw Bidirectional",
+        "/sys rw Bidirectional",
+        "/var/lib/kubelet/plugins rw Bidirectional",
+        "/var/lib/kubelet/plugins_registry rw",
+        "/var/run/cdi rw",
+    ],
+}
+OPTION_ACCOUNTS = {
+    # The account of the webhook, and the namespace's own for MPS daemons by claim, have no role.
+    "mps-by-claim: nvidia/dra-driver-nvidia-gpu-kubelet-plugin": [
+        "apps: deployments in nvidia: get create delete",
+        "core: nodes: get",
+        "core: pods in nvidia: list",
+        "resource.k8s.io: resourceclaims: get",
+        "resource.k8s.io: resourceslices: get list watch create update delete",
+    ],
+}
+
+
+def with_options() -> ClusterPlan:
+    """Every manager of NVIDIA's with every option."""
+    return plan_cluster(
+        kubernetes_version=VERSIONS[-1],
+        nodegroups=OPTIONS,
+        keep={GPU: (DRA, PLUGIN), DeviceType.COMPUTE_DOMAIN: (DRA,)},
+        nvidia=INSTALLATION,
+    )
+
+
+@pytest.mark.parametrize(
+    ("tell", "plain", "changed"),
+    [
+        (of_containers, CONTAINERS, OPTION_CONTAINERS),
+        (of_hosts, HOSTS, OPTION_HOSTS),
+        (of_accounts, ACCOUNTS, OPTION_ACCOUNTS),
+    ],
+    ids=["containers", "hosts", "accounts"],
+)
+def test_what_options_change(tell, plain, changed):
+    plan = with_options()
+    groups = {
+        one.owner.rpartition("-")[2]: one.nodegroups[0] for one in plan.drivers if one.nodegroups
+    }
+    found = {}
+    for path, said in tell(device_manifests(plan, images=IMAGES)).items():
+        owner = re.search(r"-([0-9a-f]{8})(?=/|$)", path)
+        name = path.replace(owner[0], "") if owner else path
+        if plain.get(name) != said:
+            found[f"{groups[owner[1]]}: {name}" if owner else name] = said
+
+    assert found == changed
+
+
+@pytest.mark.parametrize(
+    ("values", "plain"),
+    [
+        ([one.gpu_driver for one in OPTIONS], GpuDriver()),
+        ([one.gpu_plugin for one in OPTIONS], GpuPlugin()),
+        ([INSTALLATION], NvidiaInstallation()),
+    ],
+    ids=["driver", "plugin", "installation"],
+)
+def test_no_option_is_left_out(values, plain):
+    given = [one for one in values if one is not None]
+    changed = {
+        field.name
+        for field in dataclasses.fields(plain)
+        for one in given
+        if getattr(one, field.name) != getattr(plain, field.name)
+    }
+
+    assert changed == {field.name for field in dataclasses.fields(plain)}
+
+
+def test_no_gate_and_no_strategy_is_left_out():
+    drivers = [one.gpu_driver for one in OPTIONS if one.gpu_driver]
+    plugins = [one.gpu_plugin for one in OPTIONS if one.gpu_plugin]
+    served = {
+        name
+        for name, gate in feature_gates().items()
+        if gate.component == GPU_COMPONENT and not gate.option
+        if not gate.kubernetes_gate or gate_is_on(gate.kubernetes_gate, VERSIONS[-1])
+    }
+
+    assert {name for one in drivers for name in one.feature_gates} == served
+    assert {one.device_list_strategy for one in plugins} == {None, *DeviceListStrategy}
