@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -117,14 +118,18 @@ def foreign_managers():
     ]
 
 
+def is_of_one_owner(item):
+    """Whether an object comes and goes with the DaemonSet of an owner."""
+    suffix = item["metadata"]["name"].rpartition("-")[2]
+    return item["kind"] == "DaemonSet" or re.fullmatch("[0-9a-f]{8}", suffix) is not None
+
+
 def scoped_only(items):
-    """What a second app brings: the DaemonSets of its scope, nothing that a cluster has once."""
-    return [
-        item
-        for item in items
-        if item["kind"] == "DaemonSet"
-        and item["metadata"]["labels"]["app.kubernetes.io/instance"].startswith("lab-")
-    ]
+    """What a second app brings: the DaemonSets of its scope, with an account that only they have.
+
+    Nothing that a cluster has once is among it.
+    """
+    return [item for item in items if "-lab-" in item["metadata"]["name"]]
 
 
 def join_all(world, plan, **changed):
@@ -237,7 +242,7 @@ def test_two_apps_on_one_cluster(prepared, planned, manifests, spec):
     def each_node_has_its_managers(first, second):
         one = planned(*groups(first, "a", second=False), keep=KEEP_ALL)
         two = planned(*groups(second, "b", second=True), keep=KEEP_ALL)
-        daemons = [item for item in manifests(one) if item["kind"] == "DaemonSet"]
+        daemons = [item for item in manifests(one) if is_of_one_owner(item)]
         nodes: dict[str, Any] = {}
         both = zip((*one.nodegroups, *two.nodegroups), (*first, *second), strict=True)
         try:
