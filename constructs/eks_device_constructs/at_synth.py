@@ -12,7 +12,6 @@ from aws_cdk import Stack, Stage
 from constructs import Construct, IValidation
 
 from eks_devices import Finding
-from eks_devices.cluster_findings import cluster_findings
 from eks_devices.plans import PLAN_FILE_SCHEMA, PLAN_FILE_SUFFIX
 
 from .annotations import inform, warn
@@ -37,7 +36,7 @@ class _Cluster:
         groups = self.host.fleet.groups
         tagged: list[Membership | SystemNodegroup] = [*groups, *self.host.others]
         faults = [fault for one in tagged for fault in one.inherit_tags()]
-        together = [*cluster_findings(tuple(group.plan for group in groups))]
+        together = self.host.fleet.findings_together
         apart = [one for group in groups for one in group.plan.findings]
         warn(self.host.home, [one for one in together if one not in self._told])
         inform(self.host.home, [one for one in apart if one not in self._told])

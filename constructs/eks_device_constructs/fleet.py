@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 from constructs import IConstruct
 
 from eks_devices import ClusterPlan, Finding, NodegroupPlan, NvidiaInstallation
-from eks_devices.cluster_planner import Keep, drivers_of, join_faults, join_plans, unserved
+from eks_devices.cluster_planner import (
+    Keep,
+    drivers_of,
+    findings_together,
+    join_faults,
+    join_plans,
+    unserved,
+)
 from eks_devices.kubernetes import minors
 
 from .tree import is_in_tree
@@ -82,6 +89,12 @@ class Fleet:
         )
         waiting = [one for plan in self._waiting(groups) for one in unserved(plan)]
         return replace(plan, findings=(*plan.findings, *waiting))
+
+    @property
+    def findings_together(self) -> list[Finding]:
+        """What the groups have together and none has alone."""
+        plans = tuple(one.plan for one in self.groups)
+        return list(findings_together(plans, self._keep, self.nvidia))
 
     def _waiting(self, groups: Iterable[Membership]) -> list[NodegroupPlan]:
         """The groups with devices that nothing serves; an installation is looked for once."""

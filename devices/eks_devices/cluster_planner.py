@@ -12,6 +12,7 @@ from .findings import EksDevicesError, Finding, fault, warning
 from .kubernetes import KubernetesMinor, dra_faults, find_minor, support_findings
 from .names import DEFAULT_OWNER, EXTERNAL_OWNER, HOST_OWNER
 from .nodegroup_planner import judge_nodegroup, nodegroup_faults
+from .nvidia_findings import nvidia_findings
 from .nvidia_installation import NvidiaInstallation, installation_type_faults
 from .plans import ClusterPlan, DevicePlan, DriverPlan, NodegroupPlan
 from .spec import NodegroupSpec
@@ -77,14 +78,29 @@ def join_plans(
         raise EksDevicesError(found)
     findings = [*support_findings(minor, "kubernetes_version")]
     findings += [finding for plan in plans for finding in plan.findings]
-    findings += cluster_findings(plans)
+    nvidia = nvidia or NvidiaInstallation()
+    findings += findings_together(plans, keep or {}, nvidia)
     return ClusterPlan(
         kubernetes_version=minor.version,
         nodegroups=plans,
         drivers=_drivers(plans, keep or {}, nvidia),
-        nvidia=nvidia or NvidiaInstallation(),
+        nvidia=nvidia,
         findings=tuple(findings),
     )
+
+
+def findings_together(
+    plans: tuple[NodegroupPlan, ...], keep: Keep, nvidia: NvidiaInstallation
+) -> Iterator[Finding]:
+    """What groups and their installation have together and none has alone."""
+    installed = frozenset(
+        (one.device_type, one.mechanism)
+        for plan in plans
+        for one in plan.devices
+        if is_default(one.owner)
+    )
+    yield from cluster_findings(plans)
+    yield from nvidia_findings(plans, keep, nvidia, installed=installed)
 
 
 def join_faults(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from .vocabulary import DeviceType
@@ -78,9 +79,10 @@ DRIVERS: Final = {
     DeviceType.COMPUTE_DOMAIN: COMPUTE_DOMAIN_DRIVER,
     DeviceType.EFA: EFA_DRIVER,
 }
+# The classes of what DRA drivers publish; of a GPU, the first is that of whole ones.
 DEVICE_CLASSES: Final = {
     DeviceType.NEURON: (NEURON_CLASS,),
-    DeviceType.GPU: (GPU_CLASS,),
+    DeviceType.GPU: (GPU_CLASS, MIG_CLASS, VFIO_CLASS),
     DeviceType.COMPUTE_DOMAIN: (COMPUTE_DOMAIN_DAEMON_CLASS, COMPUTE_DOMAIN_CHANNEL_CLASS),
     DeviceType.EFA: (EFA_CLASS,),
 }
@@ -93,6 +95,12 @@ TAINT_KEYS: Final = {
     DeviceType.GPU: GPU_RESOURCE,
     DeviceType.NEURON: NEURON_RESOURCE,
 }
+
+
+def offered_resources(device_type: DeviceType, offered: Mapping[str, int]) -> dict[str, int]:
+    """What of the extended resources of a node is of a device type, parts and shares too."""
+    domains = {name.partition("/")[0] for name in EXTENDED_RESOURCES.get(device_type, ())}
+    return {name: n for name, n in offered.items() if name.partition("/")[0] in domains}
 
 
 def device_group_attribute(size: int) -> str:

@@ -3,6 +3,7 @@
 import copy
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -16,8 +17,10 @@ from eks_device_operations.cli import main
 from eks_devices import (
     Capacity,
     DeviceType,
+    GpuDriver,
     GpuSharing,
     Mechanism,
+    Mig,
     NodegroupSpec,
     Taint,
     TaintEffect,
@@ -202,6 +205,65 @@ def p5(
     return NodegroupSpec(
         name=name, instance_type="p5.48xlarge", max_size=2, mechanism=mechanism, taints=taints
     )
+
+
+CUT: list[tuple[dict[str, Any], str]] = [
+    (
+        {"mechanism": Mechanism.DRA, "mig": Mig.layout("3g.40gb", "2g.20gb")},
+        "g gpu 8, each cut into 3g.40gb 2g.20gb dra default DeviceClass mig.nvidia.com",
+    ),
+    (
+        {"mechanism": Mechanism.DRA, "mig": Mig.dynamic()},
+        "g gpu 8, cut on request dra <hash> DeviceClass gpu.nvidia.com, mig.nvidia.com",
+    ),
+    (
+        {"mechanism": Mechanism.DEVICE_PLUGIN, "mig": Mig.layout("3g.40gb", "2g.20gb")},
+        (
+            "g gpu 8, each cut into 3g.40gb 2g.20gb device-plugin <hash> "
+            "nvidia.com/mig-3g.40gb: 8, nvidia.com/mig-2g.20gb: 8"
+        ),
+    ),
+    (
+        {"gpu_sharing": GpuSharing.time_slicing(replicas=4, rename=True)},
+        "g gpu 8 device-plugin <hash> nvidia.com/gpu.shared: 32",
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "expected"), CUT)
+def test_what_pods_ask_for_of_parts_and_shares(
+    tmp_path: Path,
+    report: Reporter,
+    monkeypatch: pytest.MonkeyPatch,
+    options: dict[str, Any],
+    expected: str,
+):
+    monkeypatch.setenv("COLUMNS", "1000")
+    group = NodegroupSpec(name="g", instance_type="p5.48xlarge", max_size=1, **options)
+
+    rows = [" ".join(line.split()) for line in text_of(report, tmp_path, group).splitlines()]
+
+    (found,) = [row for row in rows if row.startswith("g gpu")]
+    assert re.sub(r"default-[0-9a-f]{8}", "<hash>", found) == expected
+
+
+def test_settings_are_told_as_the_managers_are_told_them(
+    tmp_path: Path, report: Reporter, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("COLUMNS", "1000")
+    driver = GpuDriver(feature_gates={"MPSSupport": True})
+    group = NodegroupSpec(name="g", instance_type="p5.48xlarge", max_size=1, gpu_driver=driver)
+    plugin = NodegroupSpec(
+        name="h",
+        instance_type="g6e.12xlarge",
+        max_size=1,
+        gpu_sharing=GpuSharing.time_slicing(replicas=2, fail_requests_greater_than_one=True),
+    )
+
+    text = text_of(report, tmp_path, group, plugin)
+
+    assert " feature-gates=MPSSupport=true " in text
+    assert " replicas=2, sharing=time-slicing, single-replica-requests=true " in text
 
 
 def test_only_pods_with_claims_are_told_to_tolerate(

@@ -10,7 +10,7 @@ from eks_device_charts.manifests.managers import MANAGERS, ManagerKey
 from eks_devices import DevicePlan, DeviceType, DriverPlan, Mechanism, NodegroupPlan
 from eks_devices._frozen import FrozenDict
 from eks_devices.bottlerocket import runs_built_in_driver, runs_built_in_plugin
-from eks_devices.names import DEFAULT_OWNER, EXTENDED_RESOURCES
+from eks_devices.names import DEFAULT_OWNER, offered_resources
 
 from .client import Object
 
@@ -49,12 +49,7 @@ def served_device(group: NodegroupPlan | None, key: ManagerKey) -> DevicePlan | 
 
 def registered_resources(group: NodegroupPlan, device_type: DeviceType) -> dict[str, int]:
     """The extended resources that a device plugin registers with the kubelet of a group's node."""
-    domains = {name.partition("/")[0] for name in EXTENDED_RESOURCES[device_type]}
-    return {
-        name: count
-        for name, count in group.extended_resources.items()
-        if name.partition("/")[0] in domains
-    }
+    return offered_resources(device_type, group.extended_resources)
 
 
 def built_in_manager(group: NodegroupPlan) -> ManagerKey | None:

@@ -42,6 +42,7 @@ class Group:
     taints: tuple[Taint, ...]
     extended_resources: dict[str, int]
     device_classes: tuple[str, ...]
+    cut: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +52,7 @@ class Driver:
     device_type: DeviceType
     mechanism: Mechanism
     owner: str
-    settings: dict[str, str | int]
+    settings: dict[str, str | int | bool]
     nodegroups: tuple[str, ...]
 
 
@@ -130,7 +131,17 @@ def _group(content: Any) -> Group:
         taints=tuple(map(_taint, field(content, "taints", list))),
         extended_resources=numbers(content, "extended_resources"),
         device_classes=texts(content, "device_classes"),
+        cut=_cut(content["mig"]),
     )
+
+
+def _cut(content: Any) -> str:
+    """How each GPU is cut; empty for whole ones."""
+    if content is None:
+        return ""
+    if content["dynamic"] is True:
+        return "cut on request"
+    return f"each cut into {' '.join(texts(content, 'profiles'))}"
 
 
 def _start(content: Any) -> str:
@@ -178,8 +189,9 @@ def _driver(content: Any) -> Driver:
     )
 
 
-def _setting(settings: dict[str, Any], name: str) -> str | int:
-    return settings[name] if isinstance(settings[name], str) else field(settings, name, int)
+def _setting(settings: dict[str, Any], name: str) -> str | int | bool:
+    given = settings[name]
+    return given if isinstance(given, (str, bool)) else field(settings, name, int)
 
 
 def _finding(content: Any) -> Finding:

@@ -10,12 +10,9 @@ from eks_devices import DeviceType, Mechanism, Severity
 from eks_devices.names import (
     DEFAULT_OWNER,
     DEVICE_CLASSES,
-    EFA_RESOURCE,
     EXTERNAL_OWNER,
-    GPU_RESOURCE,
     HOST_OWNER,
-    NEURON_CORE_RESOURCE,
-    NEURON_RESOURCE,
+    offered_resources,
 )
 
 from .._output import prose, safe, table
@@ -23,11 +20,6 @@ from .findings import finding_lines
 from .plan_file import Device, Driver, Group, Plan, PlannedCluster
 from .tolerations import claims_note, taint_row
 
-_RESOURCES: Final = {
-    DeviceType.NEURON: (NEURON_RESOURCE, NEURON_CORE_RESOURCE),
-    DeviceType.GPU: (GPU_RESOURCE,),
-    DeviceType.EFA: (EFA_RESOURCE,),
-}
 _GROUP_TITLES: Final = ("GROUP", "INSTANCE TYPE", "NODES", "CAPACITY", "AMI TYPE", "EFA", "PODS")
 _DEVICE_TITLES: Final = ("GROUP", "DEVICE", "COUNT", "MECHANISM", "OWNER", "PODS ASK FOR")
 _TAINT_TITLES: Final = ("GROUP", "TAINTS")
@@ -88,11 +80,15 @@ def _device_row(group: Group, device: Device) -> list[str]:
     return [
         group.name,
         device.device_type,
-        str(device.count),
+        f"{device.count}, {group.cut}" if _is_cut(group, device) else str(device.count),
         device.mechanism,
         device.owner,
         _asked_for(group, device),
     ]
+
+
+def _is_cut(group: Group, device: Device) -> bool:
+    return bool(group.cut) and device.device_type is DeviceType.GPU
 
 
 def _asked_for(group: Group, device: Device) -> str:
@@ -103,9 +99,8 @@ def _asked_for(group: Group, device: Device) -> str:
     if device.mechanism is Mechanism.DRA:
         classes = [name for name in DEVICE_CLASSES[kind] if name in group.device_classes]
         return f"DeviceClass {', '.join(classes)}" if classes else ""
-    offered = group.extended_resources
-    names = [name for name in _RESOURCES.get(kind, ()) if name in offered]
-    return ", ".join(f"{name}: {offered[name]}" for name in names)
+    offered = offered_resources(kind, group.extended_resources)
+    return ", ".join(f"{name}: {count}" for name, count in offered.items())
 
 
 def _owner_note(plan: Plan) -> str:
@@ -126,9 +121,14 @@ def _meaning(owner: str) -> str:
 
 
 def _driver_row(driver: Driver) -> list[str]:
-    settings = ", ".join(f"{key}={value}" for key, value in driver.settings.items())
+    settings = ", ".join(map("=".join, _settings(driver)))
     served = ", ".join(driver.nodegroups) or "kept for others"
     return [driver.device_type, driver.mechanism, driver.owner, settings, served]
+
+
+def _settings(driver: Driver) -> Iterator[tuple[str, str]]:
+    for key, value in driver.settings.items():
+        yield key, str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _summary(clusters: Sequence[PlannedCluster]) -> str:
