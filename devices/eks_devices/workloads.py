@@ -120,9 +120,9 @@ def same_nvlink_partition(
 ) -> dict[str, Any]:
     """A Pod spec whose Pods all run in one NVLink partition, where GPUs share memory.
 
-    Nodes of a partition share the value of the label `nvidia.com/gpu.clique`. GPU feature
-    discovery sets it, or the ComputeDomain plugin of the DRA driver when it is told to; Pods stay
-    pending while no node has it. What the spec says of affinity already holds as before.
+    Nodes of a partition share the value of the label `nvidia.com/gpu.clique`. The ComputeDomain
+    plugin of the DRA driver sets it on its nodes, or GPU feature discovery; Pods stay pending while
+    no node has it. What the spec says of affinity already holds as before.
 
     Args:
         pod_spec: The Pod spec.

@@ -14,15 +14,26 @@ def documents(root: Path) -> list[Path]:
     return [root / name for name in DOCUMENTS] + sorted((root / "docs").rglob("*.md"))
 
 
-def test_the_readme_runs(root: Path, capsys: pytest.CaptureFixture[str]):
-    blocks = BLOCK.findall((root / "README.md").read_text(encoding="utf-8"))
+@pytest.mark.parametrize("name", ["README.md", "docs/nvidia.md"])
+def test_python_of_a_document_runs(root: Path, capsys: pytest.CaptureFixture[str], name: str):
+    blocks = BLOCK.findall((root / name).read_text(encoding="utf-8"))
 
     names: dict[str, object] = {}  # as for a reader who pastes one block after the other
     for block in blocks:
-        exec(compile(block, "README.md", "exec"), names)  # noqa: S102 - the documented example
+        exec(compile(block, name, "exec"), names)  # noqa: S102 - the documented example
 
     assert blocks
     assert capsys.readouterr().out
+
+
+def test_every_document_with_python_is_run(root: Path):
+    told = {
+        str(document.relative_to(root))
+        for document in documents(root)
+        if BLOCK.search(document.read_text(encoding="utf-8"))
+    }
+
+    assert told == {"README.md", "docs/nvidia.md"}
 
 
 def test_relative_links_lead_somewhere(root: Path):
