@@ -90,10 +90,9 @@ class Fleet:
         waiting = [one for plan in self._waiting(groups) for one in unserved(plan)]
         return replace(plan, findings=(*plan.findings, *waiting))
 
-    @property
-    def findings_together(self) -> list[Finding]:
-        """What the groups have together and none has alone."""
-        plans = tuple(one.plan for one in self.groups)
+    def findings_together(self, groups: Iterable[Membership]) -> list[Finding]:
+        """What groups have together and none has alone."""
+        plans = tuple(one.plan for one in groups)
         return list(findings_together(plans, self._keep, self.nvidia))
 
     def _waiting(self, groups: Iterable[Membership]) -> list[NodegroupPlan]:
