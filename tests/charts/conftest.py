@@ -21,6 +21,8 @@ from eks_devices import (
     GpuPlugin,
     GpuSharing,
     Mechanism,
+    Mig,
+    MigStrategy,
     NodegroupSpec,
     NvidiaInstallation,
     plan_cluster,
@@ -55,6 +57,15 @@ MPS_DRA = spec("mps-dra", "g6e.xlarge", gpu_driver=GpuDriver(feature_gates={"MPS
 PASSTHROUGH = spec(
     "passthrough", "g4dn.metal", gpu_driver=GpuDriver(feature_gates={"PassthroughSupport": True})
 )
+SHARES = spec("shares", "g6e.xlarge", gpu_driver=GpuDriver(consumable_shares=4))
+MIG = spec(
+    "mig",
+    "p5.48xlarge",
+    mechanism=PLUGIN,
+    efa=False,
+    mig=Mig.uniform("1g.10gb", strategy=MigStrategy.MIXED),
+)
+DYNAMIC_MIG = spec("dynamic-mig", "p5.48xlarge", efa=False, mig=Mig.dynamic())
 OPTIONS = spec(
     "options",
     "g6e.xlarge",
@@ -88,10 +99,15 @@ INSTALLATIONS: dict[str, tuple[list[NodegroupSpec], Kept]] = {
     "gpu-device-plugin-mps": ([MPS], {}),
     "gpu-dra-mps": ([MPS_DRA], {}),
     "gpu-dra-passthrough": ([PASSTHROUGH], {}),
+    "gpu-dra-shares": ([SHARES], {}),
+    "gpu-device-plugin-mig": ([MIG], {}),
+    "gpu-dra-dynamic-mig": ([DYNAMIC_MIG], {}),
     "gpu-device-plugin-options": ([OPTIONS], {}),
     "nvidia-guarded": ([], {GPU: (DRA, PLUGIN), DeviceType.COMPUTE_DOMAIN: (DRA,)}),
     "fleet": ([TRN2, INF2, P5, P5_PLUGINS, P6E, G6E, SLICED, SLICED_DRA, SCOPED], EVERY_MANAGER),
 }
+# What Kubernetes has only from a version on.
+SINCE = {"gpu-dra-shares": "1.36", "gpu-dra-dynamic-mig": "1.36"}
 
 
 # What a cluster has once, for the installations that have more than the defaults of it.
@@ -107,18 +123,26 @@ NVIDIA = {
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test for each installation and, where it asks for one, each Kubernetes version."""
-    if "installation" in metafunc.fixturenames:
-        metafunc.parametrize("installation", INSTALLATIONS)
-    if "version" in metafunc.fixturenames:
-        metafunc.parametrize("version", VERSIONS)
+    """Run a test for each installation and, where it asks for one, each of its versions."""
+    asked = [name for name in ("installation", "version") if name in metafunc.fixturenames]
+    if asked == ["installation", "version"]:
+        metafunc.parametrize(
+            asked, [(one, minor) for one in INSTALLATIONS for minor in versions_of(one)]
+        )
+    elif asked:
+        metafunc.parametrize(asked[0], INSTALLATIONS if asked == ["installation"] else VERSIONS)
+
+
+def versions_of(installation: str) -> list[str]:
+    """The Kubernetes versions that can have an installation."""
+    return [minor for minor in VERSIONS if minor >= SINCE.get(installation, "")]
 
 
 @pytest.fixture
 def planned() -> Callable[..., ClusterPlan]:
-    """The plan of an installation by name, or of node groups."""
+    """The plan of an installation by name, or of node groups; on the first version that has it."""
 
-    def plan(*what: str | NodegroupSpec, version: str = "1.34") -> ClusterPlan:
+    def plan(*what: str | NodegroupSpec, version: str | None = None) -> ClusterPlan:
         groups: list[NodegroupSpec] = [one for one in what if isinstance(one, NodegroupSpec)]
         keep: Kept = {}
         nvidia: NvidiaInstallation | None = None
@@ -126,7 +150,12 @@ def planned() -> Callable[..., ClusterPlan]:
             if isinstance(name, str):
                 groups, keep = groups + INSTALLATIONS[name][0], keep | INSTALLATIONS[name][1]
                 nvidia = NVIDIA.get(name, nvidia)
-        return plan_cluster(kubernetes_version=version, nodegroups=groups, keep=keep, nvidia=nvidia)
+        least = max(
+            (versions_of(name)[0] for name in what if isinstance(name, str)), default=VERSIONS[0]
+        )
+        return plan_cluster(
+            kubernetes_version=version or least, nodegroups=groups, keep=keep, nvidia=nvidia
+        )
 
     return plan
 
@@ -136,7 +165,7 @@ def manifests(planned) -> Callable[..., list[dict[str, Any]]]:
     """The objects of an installation by name, or of node groups."""
 
     def objects(
-        *what: str | NodegroupSpec, version: str = "1.34", images: ImageSource = IMAGES
+        *what: str | NodegroupSpec, version: str | None = None, images: ImageSource = IMAGES
     ) -> list[dict[str, Any]]:
         return device_manifests(planned(*what, version=version), images=images)
 

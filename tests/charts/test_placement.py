@@ -13,6 +13,8 @@ from eks_devices import (
     GpuDriver,
     GpuSharing,
     Mechanism,
+    Mig,
+    MigStrategy,
     NodegroupSpec,
     OperatingSystem,
     plan_cluster,
@@ -81,9 +83,11 @@ def expected(group):
 
 
 GATED = GpuDriver(feature_gates={"TimeSlicingSettings": True})
+CUT = Mig.uniform("1g.10gb")
+BY_PROFILE = Mig.uniform("1g.10gb", strategy=MigStrategy.MIXED)
 
 
-def group_options():
+def group_options(version):
     gpu, efa = DeviceType.GPU, DeviceType.EFA
     sharing = [GpuSharing.time_slicing(replicas=count) for count in (2, 4)]
     return [
@@ -101,19 +105,24 @@ def group_options():
         {"instance_type": "g6e.12xlarge", "mechanism": PLUGIN, "gpu_sharing": sharing[0]},
         {"instance_type": "g6e.12xlarge", "mechanism": PLUGIN, "gpu_sharing": sharing[1]},
         {"instance_type": "g6e.12xlarge", "gpu_driver": GATED},
+        {"instance_type": "p5.48xlarge", "mechanism": PLUGIN, "mig": CUT},
+        {"instance_type": "p5.48xlarge", "mechanism": PLUGIN, "mig": BY_PROFILE},
+        {"instance_type": "p5.48xlarge", "mechanism": DRA, "mig": CUT},
+        *([] if version == "1.34" else [{"instance_type": "p5.48xlarge", "mig": Mig.dynamic()}]),
         {"instance_type": "hpc7a.96xlarge", "efa": True},
         {"instance_type": "hpc7a.96xlarge", "efa": True, "mechanism": PLUGIN},
     ]
 
 
-def fleets():
+def fleets(version):
     group = st.builds(
         lambda name, options, scope: NodegroupSpec(name=name, max_size=1, scope=scope, **options),
         st.text("abc", min_size=1, max_size=4),
-        st.sampled_from(group_options()),
+        st.sampled_from(group_options(version)),
         st.sampled_from([None, None, "lab", "shop"]),
     )
-    return st.lists(group, min_size=1, max_size=6, unique_by=lambda one: one.name)
+    fleet = st.lists(group, min_size=1, max_size=6, unique_by=lambda one: one.name)
+    return st.tuples(fleet, st.just(version))
 
 
 EVERY_MANAGER = {
@@ -124,9 +133,10 @@ EVERY_MANAGER = {
 }
 
 
-@given(fleet=fleets(), version=st.sampled_from(["1.34", "1.36"]))
+@given(st.sampled_from(["1.34", "1.36"]).flatmap(fleets))
 @settings(max_examples=80, deadline=None)
-def test_each_device_of_each_node_has_exactly_its_manager(fleet, version):
+def test_each_device_of_each_node_has_exactly_its_manager(fleet_on_version):
+    fleet, version = fleet_on_version
     plan = plan_cluster(kubernetes_version=version, nodegroups=fleet, keep=EVERY_MANAGER)
     items = device_manifests(plan, images=ImageSource(region="us-east-2"))
 
