@@ -69,6 +69,7 @@ def is_seen(items: list[dict[str, Any]], number: int, path: tuple[Any, ...]) -> 
         "gpu-device-plugin-time-slicing",
         "gpu-device-plugin-mps",
         "gpu-device-plugin-options",
+        "gpu-device-plugin-mig",
         "nvidia-guarded",
     ],
 )
@@ -198,6 +199,9 @@ def test_two_of_ours_that_are_one_of_theirs_are_each_compared():
     }
 
 
+ABSENT_X = Difference(what="DaemonSet a: env X", vendor="1", ours="absent")
+
+
 @pytest.mark.parametrize(
     ("what", "vendor", "ours", "covers"),
     [
@@ -211,4 +215,14 @@ def test_two_of_ours_that_are_one_of_theirs_are_each_compared():
 def test_a_row_covers_the_path_and_the_values_that_it_names(what, vendor, ours, covers):
     row = Decision(chart="c", what=what, vendor=vendor, ours=ours, why="", source="")
 
-    assert row.covers(Difference(what="DaemonSet a: env X", vendor="1", ours="absent")) is covers
+    assert row.covers("c", "default", ABSENT_X) is covers
+
+
+@pytest.mark.parametrize(
+    ("sets", "covered"), [((), ["one", "other"]), (["one"], ["one"]), (["third"], [])]
+)
+def test_a_row_covers_the_feature_sets_that_it_names_or_all(sets, covered):
+    row = Decision(chart="c", what="*", vendor="1", ours="absent", why="", source="", sets=sets)
+
+    assert [one for one in ("one", "other") if row.covers("c", one, ABSENT_X)] == covered
+    assert not row.covers("another chart", "one", ABSENT_X)

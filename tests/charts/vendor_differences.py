@@ -12,7 +12,7 @@ import functools
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,10 @@ class Difference:
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """A row of the table; `*` in its first three texts stands for any text."""
+    """A row of the table; `*` in `what`, `vendor` and `ours` stands for any text.
+
+    It is for the named feature sets of the chart, or for all.
+    """
 
     chart: str
     what: str
@@ -48,9 +51,12 @@ class Decision:
     ours: str
     why: str
     source: str
+    sets: Sequence[str] = ()
 
-    def covers(self, one: Difference) -> bool:
-        """Whether the row tells why of a difference."""
+    def covers(self, name: str, feature_set: str, one: Difference) -> bool:
+        """Whether the row tells why of a difference of a chart's feature set."""
+        if name != self.chart or (self.sets and feature_set not in self.sets):
+            return False
         pairs = ((self.what, one.what), (self.vendor, one.vendor), (self.ours, one.ours))
         return all(_matches(pattern, text) for pattern, text in pairs)
 
