@@ -20,11 +20,14 @@ from eks_devices import (
     GpuDriver,
     GpuPlugin,
     GpuSharing,
+    Mig,
+    MigStrategy,
     NodegroupSpec,
     NvidiaInstallation,
     OperatingSystem,
     plan_cluster,
 )
+from eks_devices.user_data import user_data
 
 from .conftest import (
     AUTHORITY,
@@ -107,13 +110,15 @@ GUARDED = dataclasses.replace(CERT_MANAGER, network_policies=True)
 class Row:
     """Node groups, and all that follows from them.
 
-    `settings` are those of NVIDIA's services on Bottlerocket, below `settings.kubelet-`.
+    `settings` are those of NVIDIA's services on Bottlerocket, below `settings.kubelet-`. `cut` are
+    the partitions into which a service of a node cuts each GPU.
     """
 
     groups: list[NodegroupSpec]
     objects: list[str]
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     masked: tuple[str, ...] = ()
+    cut: str = ""
     version: str = "1.34"
     nvidia: NvidiaInstallation | None = None
 
@@ -133,6 +138,11 @@ def ultra(**options: Any) -> NodegroupSpec:
     return spec("a", "p6e-gb200.36xlarge", capacity=BLOCK, efa=False, **options)
 
 
+def h100(**options: Any) -> NodegroupSpec:
+    """A group of GPUs that can be cut, without EFA."""
+    return spec("a", "p5.48xlarge", efa=False, **options)
+
+
 def bottlerocket(**options: Any) -> NodegroupSpec:
     return l40s(operating_system=OperatingSystem.BOTTLEROCKET, **options)
 
@@ -140,6 +150,9 @@ def bottlerocket(**options: Any) -> NodegroupSpec:
 HOST_SERVICE = bottlerocket(mechanism=DRA, gpu_driver=GpuDriver(host_service=True))
 SHARES = l40s(gpu_driver=GpuDriver(consumable_shares="memory"))
 SHARED = GpuSharing.time_slicing(replicas=4, rename=True, fail_requests_greater_than_one=True)
+UNIFORM = Mig.uniform("3g.40gb")
+MIXED = Mig.layout("3g.40gb", "2g.20gb", "1g.10gb")
+PREPARED = Mig.uniform("3g.40gb", strategy=MigStrategy.MIXED, prepared=True)
 ROWS = {
     "dra": Row(
         groups=[l40s(mechanism=DRA)],
@@ -197,6 +210,40 @@ ROWS = {
             f"DaemonSet {DEVICE_PLUGIN}-gpu-feature-discovery-*",
         ],
     ),
+    "plugin with partitions as gpus": Row(
+        groups=[h100(mechanism=PLUGIN, mig=UNIFORM)],
+        cut="3g.40gb,3g.40gb",
+        objects=[*PLUGIN_ACCESS, f"DaemonSet {DEVICE_PLUGIN}-*"],
+    ),
+    "plugin with partitions by profile": Row(
+        groups=[h100(mechanism=PLUGIN, mig=MIXED)],
+        cut="3g.40gb,2g.20gb,1g.10gb",
+        objects=[*PLUGIN_ACCESS, f"DaemonSet {DEVICE_PLUGIN}-*"],
+    ),
+    "plugin with partitions and feature discovery": Row(
+        groups=[h100(mig=UNIFORM, gpu_plugin=GpuPlugin(feature_discovery=True))],
+        cut="3g.40gb,3g.40gb",
+        objects=[
+            *PLUGIN_ACCESS,
+            f"DaemonSet {DEVICE_PLUGIN}-*",
+            f"DaemonSet {DEVICE_PLUGIN}-gpu-feature-discovery-*",
+        ],
+    ),
+    "plugin on nodes that come cut": Row(
+        groups=[h100(mechanism=PLUGIN, mig=PREPARED)],
+        objects=[*PLUGIN_ACCESS, f"DaemonSet {DEVICE_PLUGIN}-*"],
+    ),
+    # The driver publishes the partitions that it finds, and has to be told nothing.
+    "dra with partitions": Row(
+        groups=[h100(mechanism=DRA, mig=MIXED)],
+        cut="3g.40gb,2g.20gb,1g.10gb",
+        objects=[*GPU_DRIVER, f"DaemonSet {DRIVER}"],
+    ),
+    "dra with partitions on request": Row(
+        groups=[h100(mig=Mig.dynamic())],
+        version="1.36",
+        objects=[*GPU_DRIVER, f"DaemonSet {DRIVER}-*"],
+    ),
     "somebody else's driver": Row(groups=[l40s(mechanism=DRA, external=[GPU])], objects=[]),
     "somebody else's plugin": Row(groups=[l40s(mechanism=PLUGIN, external=[GPU])], objects=[]),
     "somebody else's driver of p6e": Row(
@@ -224,6 +271,14 @@ ROWS = {
             "device-plugins.nvidia.time-slicing.fail-requests-greater-than-one": True,
             "device-plugins.nvidia.time-slicing.rename-by-default": True,
             "device-plugins.nvidia.time-slicing.replicas": 4,
+        },
+        objects=[],
+    ),
+    "bottlerocket with partitions": Row(
+        groups=[h100(operating_system=OperatingSystem.BOTTLEROCKET, mig=UNIFORM)],
+        settings={
+            "device-plugins.nvidia.device-partitioning-strategy": "mig",
+            "device-plugins.nvidia.mig.profile": {"h100.80gb": "3g.40gb"},
         },
         objects=[],
     ),
@@ -307,6 +362,19 @@ def test_the_nodes_are_told_this_and_nothing_else(row):
 
         assert found == row.settings
         assert group.masked_units == row.masked
+
+
+SERVICE = re.compile(r"^ExecStart=/usr/local/sbin/eks-devices-mig (.*)$", re.MULTILINE)
+REQUIRED = "Requires=eks-devices-mig.service"
+
+
+@pytest.mark.parametrize("row", ROWS.values(), ids=list(ROWS))
+def test_a_service_cuts_the_gpus_of_these_nodes_only(row):
+    for group in row.plan().nodegroups:
+        text = user_data(group) or ""
+
+        assert SERVICE.findall(text) == ([row.cut] if row.cut else [])
+        assert (REQUIRED in text) is bool(row.cut)
 
 
 WITHOUT = NvidiaInstallation(extended_resource=False)

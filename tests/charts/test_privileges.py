@@ -17,6 +17,8 @@ from eks_devices import (
     DeviceType,
     GpuDriver,
     GpuPlugin,
+    Mig,
+    MigStrategy,
     NvidiaInstallation,
     OperatingSystem,
     plan_cluster,
@@ -319,6 +321,12 @@ def gated(name: str, *gates: str, instance_type: str = "g6e.xlarge", **options: 
     return spec(name, instance_type, gpu_driver=on)
 
 
+def cut(name: str, mig: Mig, **options: Any) -> Any:
+    return spec(name, "p5.48xlarge", efa=False, mig=mig, **options)
+
+
+UNIFORM = Mig.uniform("1g.10gb")
+BY_PROFILE = Mig.uniform("1g.10gb", strategy=MigStrategy.MIXED)
 OPTIONS = [
     gated("fabric", "FabricManagerPartitioning"),
     gated("health", "NVMLDeviceHealthCheck", ignored_xids=[31]),
@@ -350,6 +358,13 @@ OPTIONS = [
     plugin("pinned", pass_device_specs=True),
     plugin("unwatched", health_checks=False),
     plugin("xids", ignored_xids=[31]),
+    cut("single", UNIFORM, mechanism=PLUGIN),
+    cut("mixed", BY_PROFILE, mechanism=PLUGIN),
+    cut("labels-single", UNIFORM, gpu_plugin=GpuPlugin(feature_discovery=True)),
+    cut("pinned-single", UNIFORM, gpu_plugin=GpuPlugin(pass_device_specs=True)),
+    # Under DRA partitions add nothing, whoever cuts: the driver has the whole node as it is.
+    cut("found", UNIFORM, mechanism=DRA),
+    cut("on-request", Mig.dynamic(), mechanism=DRA),
 ]
 INSTALLATION = NvidiaInstallation(
     claim_webhook=ClaimWebhook.cert_manager(),
@@ -371,16 +386,23 @@ OPTION_CONTAINERS = {
     "labels: nvdp-nvidia-device-plugin-gpu-feature-discovery/gpu-feature-discovery-ctr": (
         NOTHING_MORE
     ),
+    "labels-single: nvdp-nvidia-device-plugin-gpu-feature-discovery/gpu-feature-discovery-ctr": (
+        FOR_MIG_OR_VOLUMES
+    ),
+    "labels-single: nvdp-nvidia-device-plugin/nvidia-device-plugin-ctr": FOR_MIG_OR_VOLUMES,
     "labels-volumes: nvdp-nvidia-device-plugin-gpu-feature-discovery/gpu-feature-discovery-ctr": (
         FOR_MIG_OR_VOLUMES
     ),
     "labels-volumes: nvdp-nvidia-device-plugin/nvidia-device-plugin-ctr": FOR_MIG_OR_VOLUMES,
+    "mixed: nvdp-nvidia-device-plugin/nvidia-device-plugin-ctr": FOR_MIG_OR_VOLUMES,
     "mps: nvdp-nvidia-device-plugin-mps-control-daemon/mps-control-daemon-ctr": ROOT_ON_THE_NODE,
     "mps: nvdp-nvidia-device-plugin-mps-control-daemon/mps-control-daemon-mounts": (
         ROOT_ON_THE_NODE
     ),
     "mps: nvdp-nvidia-device-plugin/wait-for-mps-control-daemon": NOTHING_MORE,
     "pinned: nvdp-nvidia-device-plugin/nvidia-device-plugin-ctr": ROOT_ON_THE_NODE,
+    "pinned-single: nvdp-nvidia-device-plugin/nvidia-device-plugin-ctr": ROOT_ON_THE_NODE,
+    "single: nvdp-nvidia-device-plugin/nvidia-device-plugin-ctr": FOR_MIG_OR_VOLUMES,
     "volumes: nvdp-nvidia-device-plugin/nvidia-device-plugin-ctr": FOR_MIG_OR_VOLUMES,
 }
 WRITES_CDI = ["/ ro", "/var/lib/kubelet/device-plugins rw", "/var/run/cdi rw"]
@@ -398,6 +420,7 @@ OPTION_HOSTS = {
         "/var/run/cdi rw",
     ],
     "labels-volumes: nvdp-nvidia-device-plugin-gpu-feature-discovery": WRITES_FEATURES,
+    "labels-single: nvdp-nvidia-device-plugin-gpu-feature-discovery": WRITES_FEATURES,
     "labels: nvdp-nvidia-device-plugin-gpu-feature-discovery": WRITES_FEATURES,
     "mps: nvdp-nvidia-device-plugin": [
         "/run/nvidia/mps ro",
@@ -502,3 +525,4 @@ def test_no_gate_and_no_strategy_is_left_out():
 
     assert {name for one in drivers for name in one.feature_gates} == served
     assert {one.device_list_strategy for one in plugins} == {None, *DeviceListStrategy}
+    assert {one.mig.strategy for one in OPTIONS if one.mig} == {None, *MigStrategy}
