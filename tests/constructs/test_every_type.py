@@ -1,15 +1,20 @@
 """Every accelerated type, bought in every way, on every operating system.
 
 Each either synthesises to what the checker accepts, or is refused as EC2 and EKS would refuse it.
+Types whose GPUs can be cut are drawn once more, cut in every way.
 """
 
 from __future__ import annotations
 
+import base64
 import itertools
 import json
+import re
+import subprocess
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from email import message_from_string
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +27,15 @@ from tests.checker.checker import check_size, pairs
 from tests.checker.pair import Pair, violations
 
 from eks_device_constructs import AcceleratedCluster
-from eks_devices import AcceleratedInstanceType, Capacity, EksDevicesError, OperatingSystem
+from eks_devices import (
+    AcceleratedInstanceType,
+    Capacity,
+    EksDevicesError,
+    Mechanism,
+    Mig,
+    OperatingSystem,
+)
+from eks_devices.published import mig_profiles
 
 ID = "cr-0123456789abcdef0"
 ARN = "arn:aws:resource-groups:us-east-2:111122223333:group/training"
@@ -116,8 +129,9 @@ class Outcome:
 class Stacks:
     """Stacks that take node groups until they are full, with a few clusters each."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, version: str) -> None:
         self.app = cdk.App(outdir=str(folder))
+        self.version = version
         self.taken = 0
         self.refusals: dict[str, set[str]] = {}
         self._open_stack()
@@ -150,7 +164,7 @@ class Stacks:
             self.stack,
             f"Cluster{self.taken}",
             vpc=self.vpc,
-            version=eks.KubernetesVersion.of("1.34"),
+            version=eks.KubernetesVersion.of(self.version),
         )
 
     def texts(self) -> Iterator[str]:
@@ -159,15 +173,19 @@ class Stacks:
             yield file.read_text(encoding="utf-8")
 
 
-@pytest.fixture(scope="session")
-def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
-    stacks = Stacks(tmp_path_factory.mktemp("types"))
-    for case in CASES:
+def drawn_of(cases: Iterable[Case], folder: Path, version: str) -> Outcome:
+    stacks = Stacks(folder, version)
+    for case in cases:
         stacks.add(case)
     texts = list(stacks.texts())
     drawn = [pair for text in texts for pair in pairs(json.loads(text)).values()]
     by_name = {pair.group["NodegroupName"].rpartition("-")[0]: pair for pair in drawn}
     return Outcome(by_name, stacks.refusals, texts)
+
+
+@pytest.fixture(scope="session")
+def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    return drawn_of(CASES, tmp_path_factory.mktemp("types"), "1.34")
 
 
 def test_the_checker_knows_the_accelerated_types_of_the_library():
@@ -222,13 +240,17 @@ def test_refusals_are_few_and_have_two_reasons():
 def test_ec2_and_eks_accept_every_group_of_a_type(outcome, name):
     drawn = [case for case in CASES if case.type.name == name and not case.refusals]
 
+    assert drawn
+    assert objections(outcome, drawn) == {}
+
+
+def objections(outcome: Outcome, cases: Iterable[Case]) -> dict[str, list[str]]:
+    """What the checker has against cases."""
     found = {
         case.id: [f"{one.rule}: {one.text}" for one in violations(outcome.pairs[case.id])]
-        for case in drawn
+        for case in cases
     }
-
-    assert drawn
-    assert {key: texts for key, texts in found.items() if texts} == {}
+    return {key: texts for key, texts in found.items() if texts}
 
 
 def test_groups_are_of_the_type_system_and_purchase_option_that_were_asked_for(outcome):
@@ -256,3 +278,137 @@ def test_a_hundred_groups_fit_into_one_stack(outcome):
 
     assert len(full) == len(outcome.pairs) // PER_STACK > 0
     assert [check_size(json.loads(text), text) for text in full] == [[]] * len(full)
+
+
+# Types whose GPUs are cut. Per family the smallest partition, how many of it a GPU holds, and the
+# GPU's name in Bottlerocket's settings, where it has one.
+# https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html
+# https://bottlerocket.dev/en/os/latest/api/settings/kubelet-device-plugins/
+PARTITIONS: dict[str, tuple[str, int, str]] = {
+    "g7": ("1g.16gb", 2, ""),
+    "g7e": ("1g.24gb", 4, "rtxpro6000.96gb"),
+    "p4d": ("1g.5gb", 7, "a100.40gb"),
+    "p4de": ("1g.10gb", 7, "a100.80gb"),
+    "p5": ("1g.10gb", 7, "h100.80gb"),
+    "p5e": ("1g.18gb", 7, "h200.141gb"),
+    "p5en": ("1g.18gb", 7, "h200.141gb"),
+    "p6-b200": ("1g.23gb", 7, "b200.180gb"),
+    "p6-b300": ("1g.34gb", 7, "b300.269gb"),
+}
+AMPERE = ("p4d", "p4de")
+
+
+@dataclass(frozen=True)
+class Cut(Case):
+    """A type with its GPUs cut into their smallest partitions, or on request."""
+
+    mechanism: Mechanism
+    on_request: bool
+
+    @property
+    def id(self) -> str:
+        return f"{super().id}-{'on-request' if self.on_request else self.mechanism}"
+
+    @property
+    def options(self) -> dict[str, Any]:
+        profile, _, _ = PARTITIONS[self.type.family]
+        mig = Mig.dynamic() if self.on_request else Mig.uniform(profile)
+        return super().options | {"mechanism": self.mechanism, "mig": mig}
+
+    @property
+    def refusals(self) -> set[str]:
+        found = set()
+        if self.on_request and self.type.family in AMPERE:
+            found.add("DynamicMigNeedsHopper")
+        if self.system is not OperatingSystem.BOTTLEROCKET:
+            return found
+        if self.on_request:
+            return found | {"GpuDynamicMigBottlerocket"}
+        if self.mechanism is Mechanism.DRA:
+            found.add("GpuStaticMigDraBottlerocket")
+        if not PARTITIONS[self.type.family][2]:
+            found.add("MigProfileNotOnBottlerocket")
+        return found
+
+    @property
+    def told(self) -> list[str]:
+        """What of the user data cuts the GPUs."""
+        profile, count, key = PARTITIONS[self.type.family]
+        if self.on_request:
+            return []
+        if self.system is OperatingSystem.BOTTLEROCKET:
+            return ['device-partitioning-strategy = "mig"', f'"{key}" = "{profile}"']
+        return [f"ExecStart=/usr/local/sbin/eks-devices-mig {','.join([profile] * count)}"]
+
+
+CUTS = [
+    Cut(one, "on-demand", system, mechanism, on_request)
+    for one in catalogue.accelerated()
+    if one.family in PARTITIONS
+    for system in (OperatingSystem.AL2023, OperatingSystem.BOTTLEROCKET)
+    for mechanism, on_request in (
+        (Mechanism.DEVICE_PLUGIN, False),
+        (Mechanism.DRA, False),
+        (Mechanism.DRA, True),
+    )
+]
+
+
+@pytest.fixture(scope="session")
+def cut(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    # The first version whose scheduler knows partitions on request.
+    return drawn_of(CUTS, tmp_path_factory.mktemp("cut"), "1.36")
+
+
+def text_of(pair: Pair) -> str:
+    return base64.b64decode(pair.data["UserData"]).decode()
+
+
+def test_every_type_whose_gpus_can_be_cut_is_cut():
+    able = {one.name for one in AcceleratedInstanceType.all() if mig_profiles(one.name)}
+
+    assert {case.type.name for case in CUTS} == able
+    assert len(CUTS) == len(able) * 2 * 3
+
+
+def test_what_is_refused_of_cut_gpus_is_what_cannot_work(cut):
+    expected = {case.id: case.refusals for case in CUTS if case.refusals}
+
+    assert cut.refusals == expected
+    assert cut.pairs.keys() == {case.id for case in CUTS} - expected.keys()
+
+
+def test_ec2_and_eks_accept_every_group_of_cut_gpus(cut):
+    drawn = [case for case in CUTS if not case.refusals]
+
+    assert {case.type.family for case in drawn} == PARTITIONS.keys()
+    assert objections(cut, drawn) == {}
+
+
+def test_nodes_are_told_how_their_gpus_are_cut(cut):
+    about_mig = re.compile(r'^(?:ExecStart=.*|device-partitioning.*|".*gb" = .*)$', re.MULTILINE)
+    for case in CUTS:
+        if not case.refusals:
+            assert about_mig.findall(text_of(cut.pairs[case.id])) == case.told, case.id
+
+
+def test_the_scripts_of_nodes_parse(cut):
+    """The one that user data runs, and the one that it leaves for each boot."""
+    found = {script for pair in cut.pairs.values() for script in scripts(text_of(pair))}
+    left = re.compile(r"cat > /usr/local/sbin/\S+ <<'(\w+)'\n(.*?)\n\1\n", re.DOTALL)
+    inner = {one[2] for script in found for one in left.finditer(script)}
+
+    assert inner
+    for script in found | inner:
+        assert script.startswith("#!/bin/bash\n")
+        done = subprocess.run(
+            ["bash", "-n"], input=script, text=True, capture_output=True, check=False, timeout=60
+        )
+        assert done.stderr == ""
+
+
+def scripts(text: str) -> list[str]:
+    parts = message_from_string(text).walk()
+    return [
+        str(one.get_payload()) for one in parts if one.get_content_type() == "text/x-shellscript"
+    ]
