@@ -58,7 +58,7 @@ def mig_findings(
     )
     if mig.is_dynamic:
         yield from _dynamic_findings(instance, version, path)
-    elif spec.operating_system is OperatingSystem.BOTTLEROCKET:
+    elif spec.operating_system is OperatingSystem.BOTTLEROCKET and not instance.nvlink_domain:
         yield from mig_bottlerocket_faults(mig, instance, path)
     if choice.mechanism is Mechanism.DEVICE_PLUGIN and mig.strategy is MigStrategy.MIXED:
         yield from _toleration_findings(spec, mig, instance, path)

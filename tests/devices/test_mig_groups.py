@@ -8,6 +8,8 @@ import pytest
 from tests.short_names import BOTTLEROCKET, DRA, GPU, PLUGIN
 
 from eks_devices import (
+    Capacity,
+    EksDevicesError,
     GpuDriver,
     Mig,
     MigStrategy,
@@ -113,6 +115,16 @@ def test_bottlerocket_cuts_by_its_settings():
     assert text is not None
     assert '"h100.80gb" = "1g.10gb"' in text
     assert "eks-devices-mig" not in text
+
+
+def test_a_type_that_bottlerocket_does_not_start_gets_no_advice_about_its_settings():
+    block = Capacity.ultraserver_block("cr-0123456789abcdef0")
+    options = {"instance_type": "p6e-gb200.36xlarge", "capacity": block}
+
+    with pytest.raises(EksDevicesError) as raised:
+        planned(Mig.uniform("1g.24gb"), operating_system=BOTTLEROCKET, **options)
+
+    assert {one.code for one in raised.value.faults} == {"BottlerocketGb200"}
 
 
 def test_settings_of_a_user_may_say_the_same():

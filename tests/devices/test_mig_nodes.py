@@ -288,7 +288,16 @@ def test_bottlerocket_is_told_the_profile_of_the_model(mig, name, key):
             H100,
             ["BottlerocketMigIsSingle mig.strategy"],
         ),
-        (Mig.uniform("4g.40gb", prepared=True), H100, []),
+        (Mig.uniform("1g.10gb", prepared=True), H100, ["BottlerocketCutsItself mig.is_prepared"]),
+        (
+            Mig.uniform("4g.40gb", prepared=True, strategy=MigStrategy.MIXED),
+            H100,
+            [
+                "BottlerocketCutsItself mig.is_prepared",
+                "BottlerocketMigIsSingle mig.strategy",
+                "MigProfileNotOnBottlerocket mig.profiles",
+            ],
+        ),
         (Mig.dynamic(), H100, []),
     ],
 )

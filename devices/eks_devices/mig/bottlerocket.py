@@ -16,6 +16,7 @@ from .hardware import partitions
 
 _PAGE: Final = "https://bottlerocket.dev/en/os/latest/api/settings/kubelet-device-plugins/"
 _SINGLE: Final = "https://github.com/bottlerocket-os/bottlerocket/issues/4483"
+_SERVICE: Final = "https://github.com/bottlerocket-os/bottlerocket-core-kit/pull/914"
 _ELSE: Final = "or use AL2023"
 
 
@@ -31,7 +32,7 @@ def mig_bottlerocket_settings(
         instance_name: The type of the nodes.
 
     Returns:
-        Nothing where nobody cuts: nodes come cut already, or the DRA driver cuts on request.
+        Nothing where they do not cut: the DRA driver does on request.
 
     Source: https://bottlerocket.dev/en/os/latest/api/settings/kubelet-device-plugins/
     """
@@ -62,8 +63,10 @@ def mig_bottlerocket_faults(
         instance: The type of the nodes.
         path: Names the input in the faults.
     """
-    if not _cuts(mig):
+    if mig.is_dynamic:
         return
+    if mig.is_prepared:
+        yield _prepared(f"{path}.is_prepared")
     if mig.strategy is MigStrategy.MIXED and len(set(mig.profiles)) == 1:
         yield _strategy(mig, f"{path}.strategy")
     record = _record(instance.name)
@@ -88,6 +91,18 @@ def _is_full(mig: Mig, instance_name: str) -> bool:
     """Whether a GPU holds no more partitions of the layout's one profile."""
     full = Mig.uniform(mig.profiles[0])
     return partitions(mig, instance_name) == partitions(full, instance_name)
+
+
+def _prepared(path: str) -> Finding:
+    return fault(
+        "BottlerocketCutsItself",
+        path,
+        "Bottlerocket takes away at boot what its own settings did not cut",
+        got="prepared=True",
+        allowed="prepared=False on Bottlerocket",
+        fix=f"leave prepared out, {_ELSE}",
+        source=_SERVICE,
+    )
 
 
 def _strategy(mig: Mig, path: str) -> Finding:
