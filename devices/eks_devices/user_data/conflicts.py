@@ -21,6 +21,7 @@ from ..names import (
     LABEL_PREFIX,
 )
 from ..vocabulary import DeviceType, Mechanism, OperatingSystem
+from .containerd import lost_settings
 
 if TYPE_CHECKING:
     from ..plans import DevicePlan, NodegroupPlan
@@ -75,6 +76,9 @@ def _node_config_conflicts(
     kubelet = found(config, ["spec", "kubelet"]) or {}
     yield from _pod_conflicts(plan, kubelet, path)
     yield from _storage_conflicts(plan, config, path)
+    for key, value, row in lost_settings(plan, config):
+        told = {name: row[name] for name in ("plans", "by", "source")}
+        yield _conflict(path, key, value, fix="leave it out: the image sets it", **told)
     own = kubelet.get("config") or {}
     for keys, mine, its in differences(own, plan.kubelet, ("spec", "kubelet", "config")):
         by, fix = "set by the option kubelet too", "set it in one of the two"

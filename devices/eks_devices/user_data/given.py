@@ -14,6 +14,7 @@ from ..findings import EksDevicesError, Finding, fault, raise_faults, shown
 from ..typecheck import path_step, plain_text, wrong_type
 from ..vocabulary import OperatingSystem
 from .bottlerocket_toml import read_settings, unreadable
+from .containerd import containerd_settings
 from .kubelet import kubelet_config_faults, kubelet_flag_faults
 from .mime import read_multipart
 from .parts import PartKind, UserDataPart, malformed, part_faults, text_faults
@@ -209,17 +210,8 @@ def _exclusive(config: Mapping[str, Any]) -> dict[str, Any]:
     spec = config["spec"]
     kubelet = {key: one for key, one in (spec.get("kubelet") or {}).items() if key != "flags"}
     containerd = dict(spec.get("containerd") or {})
-    containerd["config"] = _toml(containerd.get("config"))
+    containerd["config"] = containerd_settings(containerd.get("config") or "")
     return {"spec": {**spec, "kubelet": kubelet, "containerd": containerd}}
-
-
-def _toml(text: object) -> dict[str, Any]:
-    import tomllib  # noqa: PLC0415  (kept off the import path of the package)
-
-    try:
-        return tomllib.loads(text) if isinstance(text, str) else {}
-    except (ValueError, RecursionError):
-        return {}
 
 
 def _system_faults(spec: NodegroupSpec, data: UserData, path: str) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from .._nested import found
 from ..findings import Finding, fault, meant
 from ..typecheck import path_step, text, wrong_type
 from .bottlerocket_toml import read_settings
+from .containerd import CONTAINERD_CONFIG, containerd_settings
 
 _FACTORIES = "UserData.shell, .node_config, .mime or .bottlerocket"
 
@@ -153,8 +154,29 @@ def _section_faults(
     kubelet = found(config, ["spec", "kubelet", "config"])
     if kubelet is not None and not isinstance(kubelet, Mapping):
         yield wrong_type(f"{path}.spec.kubelet.config", kubelet, "a mapping", "write a mapping")
+    yield from _containerd_faults(found(config, CONTAINERD_CONFIG), path)
     for row in facts["choice"]:
         yield from _choice_faults(config, row, path)
+
+
+def _containerd_faults(value: object, path: str) -> Iterator[Finding]:
+    """The fault of what containerd could not be told: the node would not join."""
+    at = ".".join([path, *CONTAINERD_CONFIG])
+    if value is None:
+        return
+    if not isinstance(value, str):
+        yield wrong_type(at, value, "a text in TOML", "write the settings as one text")
+        return
+    problem = containerd_settings(value)
+    if isinstance(problem, str):
+        yield malformed(
+            at,
+            f"nodeadm cannot read the settings of containerd: {problem}",
+            got=value,
+            allowed="a text in TOML",
+            fix="write tables such as [plugins.'io.containerd.cri.v1.runtime']",
+            source=read_toml("user_data.toml")["node_config"]["source"],
+        )
 
 
 def _choice_faults(
@@ -218,11 +240,13 @@ def too_large(path: str, size: int, allowed: str, fix: str) -> Finding:
     )
 
 
-def malformed(path: str, message: str, *, got: object, allowed: str, fix: str) -> Finding:
+def malformed(
+    path: str, message: str, *, got: object, allowed: str, fix: str, source: str = ""
+) -> Finding:
     """The fault of a text that its reader could not read."""
-    source = read_toml("user_data.toml")["mime"]["source"]
+    where = source or read_toml("user_data.toml")["mime"]["source"]
     return fault(
-        "MalformedUserData", path, message, got=got, allowed=allowed, fix=fix, source=source
+        "MalformedUserData", path, message, got=got, allowed=allowed, fix=fix, source=where
     )
 
 
