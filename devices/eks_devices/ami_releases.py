@@ -103,6 +103,12 @@ def _floor_faults(
         yield release_too_old(match.group(), row, path, message)
 
 
+def al2023_patch(release: str | None) -> int | None:
+    """The patch of Kubernetes on nodes of an AL2023 release; None where none is pinned."""
+    match = _AL2023.fullmatch(release) if release else None
+    return int(match.group(2)) if match else None
+
+
 def bottlerocket_numbers(release: str | None) -> tuple[int, ...]:
     """The version of a Bottlerocket release; empty where none is pinned, or it is of AL2023."""
     match = _BOTTLEROCKET.fullmatch(release) if release else None

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from eks_devices import (
+    AcceleratedInstanceType,
     Capacity,
     ClaimSharing,
     ComputeDomain,
@@ -258,3 +259,37 @@ def test_a_compute_domain_needs_none_of_it():
     )
 
     assert claim_manifest(ComputeDomain(name="d"), plan)["kind"] == "ComputeDomain"
+
+
+def slice_warnings(name: str, request: DeviceRequest = SLICED, **options: Any) -> list[str]:
+    capacity = Capacity.block("cr-0123456789abcdef0") if name.startswith("p6e") else None
+    bought = {} if capacity is None else {"capacity": capacity}
+    plan = group(gated("TimeSlicingSettings"), on=name, **bought, **options)
+    found = findings(plan, request, kind=ResourceClaim)
+    return [f"{one.severity} {one.path}" for one in found if one.code == "TimeSliceUnproven"]
+
+
+WHOLE = [
+    one.name
+    for one in AcceleratedInstanceType.all()
+    if one.accelerator is not None
+    and one.accelerator.device_type is DeviceType.GPU
+    and one.accelerator.partition == 1
+]
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_the_time_slice_of_every_whole_gpu_can_be_set(name):
+    assert slice_warnings(name) == []
+
+
+@pytest.mark.parametrize("name", ["g6f.large", "gr6f.4xlarge"])
+def test_time_slices_of_a_part_of_a_gpu_are_warned_of(name):
+    assert slice_warnings(name) == ["warning claims.n/c.requests[0].sharing"]
+    assert slice_warnings(name, GPU) == []
+
+
+def test_time_slices_by_a_driver_of_somebody_else_are_not_judged():
+    plan = group(on="g6f.large", external=(DeviceType.GPU,))
+
+    assert findings(plan, SLICED, kind=ResourceClaim) == []

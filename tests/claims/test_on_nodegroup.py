@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from eks_devices import (
@@ -9,7 +11,10 @@ from eks_devices import (
     ComputeDomain,
     DeviceRequest,
     MatchAttribute,
+    Mechanism,
     NodegroupSpec,
+    OperatingSystem,
+    ResourceClaim,
     ResourceClaimTemplate,
     Severity,
     plan_nodegroup,
@@ -59,10 +64,107 @@ def test_a_claim_that_is_found_soon_is_fine(instance_type, requests, match):
     assert findings(instance_type, requests, match) == []
 
 
+def of_claim(kind: Any, version: str, **options: Any) -> list[Any]:
+    given: dict[str, Any] = {"instance_type": "g6e.12xlarge", "max_size": 1} | options
+    plan = plan_nodegroup(NodegroupSpec(name="a", **given), kubernetes_version=version)
+    claim = kind(name="c", requests=[DeviceRequest.gpu()])
+    return claim_findings(claim, claim_manifest(claim, plan), plan)
+
+
+@pytest.mark.parametrize(
+    ("version", "release", "severity", "patch"),
+    [
+        ("1.34", None, Severity.INFO, "1.34.4"),
+        ("1.34", "1.34.3-20261023", Severity.WARNING, "1.34.4"),
+        ("1.35", None, Severity.INFO, "1.35.1"),
+        ("1.35", "1.35.0-20261023", Severity.WARNING, "1.35.1"),
+    ],
+)
+def test_a_claim_that_pods_share_tells_which_nodes_start_the_second_of_them(
+    version, release, severity, patch
+):
+    (found,) = of_claim(ResourceClaim, version, release_version=release)
+
+    assert (found.code, found.severity) == ("ReusedClaimFloor", severity)
+    assert found.path == "claims.default/c"
+    assert f"nodes of {patch} or later" in found.message
+    assert found.fix
+    assert found.source
+
+
+def test_a_release_that_does_not_tell_its_kubelet_is_told_of_too():
+    (found,) = of_claim(
+        ResourceClaim,
+        "1.34",
+        mechanism=Mechanism.DRA,
+        operating_system=OperatingSystem.BOTTLEROCKET,
+        release_version="1.66.0-0a1b2c3d",
+    )
+
+    assert (found.code, found.severity) == ("ReusedClaimFloor", Severity.INFO)
+
+
+@pytest.mark.parametrize(
+    ("version", "release"),
+    [
+        ("1.34", "1.34.4-20261023"),
+        ("1.34", "1.34.10-20261023"),
+        ("1.35", "1.35.1-20261023"),
+        ("1.36", None),
+        ("1.37", None),
+    ],
+)
+def test_on_newer_nodes_pods_share_claims_without_a_word(version, release):
+    assert of_claim(ResourceClaim, version, release_version=release) == []
+
+
+@pytest.mark.parametrize("version", ["1.34", "1.35"])
+def test_claims_of_a_template_are_named_by_one_pod_each(version):
+    assert of_claim(ResourceClaimTemplate, version) == []
+
+
 BLOCK = "cr-0123456789abcdef0"
 WHOLE_RACK = Capacity.ultraserver_block(BLOCK, nodes=18)
 HALF_RACK = Capacity.ultraserver_block(BLOCK, nodes=9)
 UNNAMED = Capacity.ultraserver_block(BLOCK)
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "requests"),
+    [
+        ("g7e.48xlarge", [DeviceRequest.gpu(2)]),
+        ("g7e.48xlarge", [DeviceRequest.gpu(1), DeviceRequest.efa(1)]),
+        ("p6e-gb200.36xlarge", [DeviceRequest.gpu(1), DeviceRequest.efa(1)]),
+    ],
+)
+def test_a_pcie_root_that_nobody_saw_is_warned_of(instance_type, requests):
+    (found,) = root_findings(instance_type, requests)
+
+    assert (found.code, found.severity) == ("PcieRootUnknown", Severity.WARNING)
+    assert found.path == "claims.default/c.match"
+    assert instance_type in found.message
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "requests", "match"),
+    [
+        ("g7e.48xlarge", [DeviceRequest.gpu(1)], ROOT),
+        ("g7e.48xlarge", [DeviceRequest.gpu(2)], None),
+        ("g7e.48xlarge", [DeviceRequest.gpu(2)], MatchAttribute.of("example.com/board")),
+        ("p5.48xlarge", [DeviceRequest.gpu(1), DeviceRequest.efa(4)], ROOT),
+    ],
+)
+def test_a_claim_that_can_be_aligned_or_need_not_be_is_fine(instance_type, requests, match):
+    assert root_findings(instance_type, requests, match=match) == []
+
+
+def root_findings(instance_type, requests, *, match=ROOT):
+    capacity = WHOLE_RACK if instance_type.startswith("p6e") else Capacity.on_demand()
+    options: dict[str, Any] = {"max_size": 1, "capacity": capacity, "efa": True}
+    spec = NodegroupSpec(name="a", instance_type=instance_type, **options)
+    plan = plan_nodegroup(spec, kubernetes_version="1.34")
+    claim = ResourceClaimTemplate(name="c", requests=requests, match=match)
+    return claim_findings(claim, claim_manifest(claim, plan), plan)
 
 
 def domain_findings(nodes, capacity, max_size):

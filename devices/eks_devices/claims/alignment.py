@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import gcd
 
-from ..findings import Finding, fault, shown
+from ..findings import Finding, fault, shown, warning
 from ..instance_types import AcceleratedInstanceType
 from ..network import default_efa_count
 from ..published import PcieRoot, efa_per_device_group, gpu_efa_roots, pcie_roots
+from ..vocabulary import DeviceType
 from .asked import Asked, asks_for, count_of, group_size, open_path, request_path
 from .hardware import most_devices
 from .kinds import WHOLE_GPUS, RequestKind
@@ -16,6 +17,7 @@ from .partitions import partition_gpus
 from .syntax import DRA_PAGE
 
 _EFA_PAGE = "https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html"
+_ROOTS_ISSUE = "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/issues/1123"
 _GROUPS_PAGE = "https://github.com/aws-neuron/connected-device-maps-over-efa-for-neuron"
 
 
@@ -107,6 +109,22 @@ def _too_small(
         fix=f"use several claims, {per_root}, or leave the match out",
         source=_EFA_PAGE,
     )
+
+
+def root_findings(asked: Asked, instance: AcceleratedInstanceType) -> Iterator[Finding]:
+    """The warning of a PCIe root that devices may or may not share."""
+    by_root = asked.match is not None and asked.match.is_pcie_root
+    alone = sum(one.count or 1 for one in asked.requests) == 1
+    unknown = instance.device_type is DeviceType.GPU and pcie_roots(instance.name) is None
+    if by_root and unknown and not alone:
+        yield warning(
+            "PcieRootUnknown",
+            f"{asked.path}.match",
+            f"nobody told which devices of {instance.name} share a PCIe root, and on some types "
+            "GPUs and network cards share none: the claim may stay pending",
+            fix="leave the match out, unless you saw equal roots in ResourceSlices of such a node",
+            source=_ROOTS_ISSUE,
+        )
 
 
 def claims_per_root(name: str) -> str:

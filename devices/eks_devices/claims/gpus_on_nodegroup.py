@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from .._data import read_toml
 from ..feature_gates import excluding_gate, gates_of, gates_source
 from ..findings import Finding, fault, info, warning
+from ..instance_types import AcceleratedInstanceType
 from ..names import EXTERNAL_OWNER, HOST_OWNER
 from ..plans import DevicePlan, NodegroupPlan
 from ..vocabulary import DeviceType, Feature, Mechanism
@@ -50,6 +52,8 @@ def gpu_claim_findings(claim: Claim, plan: NodegroupPlan) -> Iterator[Finding]:
         yield _shared_by_claims(claim, shares)
     elif isinstance(claim, ResourceClaimTemplate) and any(one.sharing for one in claim.requests):
         yield _shared_by_containers(claim)
+    if gpus is not None:
+        yield from _slice_findings(claim, plan)
     if any(one.kind is RequestKind.VFIO for one in claim.requests):
         yield _offered_twice(claim, plan)
 
@@ -143,6 +147,20 @@ def _shared_by_containers(claim: Claim) -> Finding:
         source="https://kubernetes.io/docs/concepts/scheduling-eviction/"
         "dynamic-resource-allocation/",
     )
+
+
+def _slice_findings(claim: Claim, plan: NodegroupPlan) -> Iterator[Finding]:
+    """The driver fails where a GPU does not let its time slice be set."""
+    row = read_toml("limits.toml")["time_slices"]
+    chip = AcceleratedInstanceType.of(plan.instance_type).accelerator
+    if chip is None or (chip.name in row["gpus"] and chip.partition == 1):
+        return
+    for index, request in enumerate(claim.requests):
+        if request.sharing is not None and request.sharing.feature is Feature.TIME_SLICING:
+            path = f"{claim.path}.requests[{index}].sharing"
+            yield warning(
+                "TimeSliceUnproven", path, row["message"], fix=row["fix"], source=row["source"]
+            )
 
 
 def _offered_twice(claim: Claim, plan: NodegroupPlan) -> Finding:

@@ -13,10 +13,12 @@ from ..instance_types import AcceleratedInstanceType
 from ..names import EFA_CLASS, NODEGROUP_LABEL
 from ..plans import DevicePlan, NodegroupPlan
 from ..vocabulary import DeviceType, Mechanism
+from .alignment import root_findings
 from .compute_domain import ComputeDomain
 from .gpus_on_nodegroup import gpu_claim_faults, gpu_claim_findings
 from .kinds import RequestKind
 from .requests import DeviceRequest
+from .reuse_on_nodegroup import reuse_findings
 from .syntax import DRA_PAGE
 from .templates import ResourceClaim, ResourceClaimTemplate
 
@@ -64,7 +66,13 @@ def claim_findings(claim: Claim, manifest: dict[str, Any], plan: NodegroupPlan) 
     """
     if isinstance(claim, ComputeDomain):
         return list(_domain_findings(claim, plan))
-    return [*_search_findings(claim.path, manifest), *gpu_claim_findings(claim, plan)]
+    instance = AcceleratedInstanceType.of(plan.instance_type)
+    return [
+        *_search_findings(claim.path, manifest),
+        *root_findings(claim, instance),
+        *reuse_findings(claim, plan),
+        *gpu_claim_findings(claim, plan),
+    ]
 
 
 def _domain_findings(domain: ComputeDomain, plan: NodegroupPlan) -> Iterator[Finding]:
