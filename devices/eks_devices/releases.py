@@ -21,7 +21,8 @@ class DriverRelease:
 
     `image` is empty for EKS-owned images, which have `repository` instead: their registry depends
     on the Region. `oldest` is the first release that serves every type, empty where each does;
-    `verified` tells whether somebody pulled the image.
+    `older_majors` are first numbers of releases that are older still, from before the numbering
+    began anew; `verified` tells whether somebody pulled the image.
     """
 
     device_type: DeviceType
@@ -34,6 +35,7 @@ class DriverRelease:
     avoid_why: str
     oldest: str
     oldest_why: str
+    older_majors: tuple[int, ...]
     verified: bool
     source: str
 
@@ -94,6 +96,7 @@ def _releases() -> dict[tuple[DeviceType, Mechanism], DriverRelease]:
             avoid_why=row.get("avoid_why", ""),
             oldest=row.get("oldest", ""),
             oldest_why=row.get("oldest_why", ""),
+            older_majors=tuple(row.get("older_majors", ())),
             verified=row["verified"],
             source=row["source"],
         )

@@ -200,6 +200,19 @@ def test_an_override_with_a_release_is_taken(override):
         ((DeviceType.GPU, Mechanism.DEVICE_PLUGIN), "a.io/nvidia:v0.19.1", True),
         ((DeviceType.GPU, Mechanism.DEVICE_PLUGIN), "a.io/nvidia:v0.19.3", False),
         ((DeviceType.GPU, Mechanism.DEVICE_PLUGIN), "a.io/nvidia:ours-7", False),
+        ((DeviceType.GPU, Mechanism.DEVICE_PLUGIN), "a.io/nvidia:v0.18.2", False),
+        *(
+            ((device, Mechanism.DRA), f"a.io/nvidia:{tag}", told)
+            for device in (DeviceType.GPU, DeviceType.COMPUTE_DOMAIN)
+            for tag, told in (
+                ("v0.4.0", True),
+                ("v0.4.1", False),
+                ("v0.5.0", False),
+                # Years named releases before they began anew at 0.4.
+                ("v25.12.0", True),
+                ("25.3.2", True),
+            )
+        ),
         ((DeviceType.EFA, Mechanism.DEVICE_PLUGIN), f"a.io/efa@sha256:{'0' * 64}", False),
     ],
 )

@@ -320,6 +320,7 @@ def test_a_release(name: str):
         "avoid_why": str,
         "oldest": str,
         "oldest_why": str,
+        "older_majors": list,
         "newer": str,
         "note": str,
     }
@@ -334,6 +335,8 @@ def test_a_release(name: str):
     assert row["tag"] not in row["avoid"]
     assert (row["avoid"] == []) == ("avoid_why" not in row)
     assert ("oldest" in row) == ("oldest_why" in row)
+    assert all(type(one) is int for one in row.get("older_majors", ()))
+    assert "older_majors" not in row or "oldest" in row
     assert ":" not in row.get("image", row.get("repository"))
     # Nobody pulled an image so far.
     assert row["verified"] is False

@@ -173,7 +173,7 @@ def _release_faults(key: ImageKey, image: str, path: str) -> Iterator[Finding]:
         return
     if number in map(release_number, release.avoid):
         why, allowed = release.avoid_why, f"another release than {', '.join(release.avoid)}"
-    elif release.oldest and number < release_number(release.oldest):
+    elif number < release_number(release.oldest) or number[0] in release.older_majors:
         why, allowed = release.oldest_why, f"{release.oldest} or later"
     else:
         return
