@@ -227,3 +227,20 @@ def test_a_device_without_a_dra_driver_is_told_with_the_rule_of_the_support_matr
 
 def test_a_fraction_of_a_gpu_is_one_gpu():
     assert counts(DeviceRequest.gpu(), on="g6f.large") == [1]
+
+
+@pytest.mark.parametrize("efa", [DeviceRequest.efa(), DeviceRequest.efa(1)])
+def test_no_pcie_root_is_offered_on_a_type_that_is_a_name_without_data(efa):
+    with pytest.raises(EksDevicesError) as caught:
+        counts(DeviceRequest.gpu(1), efa, on="p6e-gb300.36xlarge", match=PCIE_ROOT)
+
+    assert [one.code for one in caught.value.faults] == ["AnnouncedInstanceType"]
+
+
+def test_how_many_efas_share_a_pcie_root_is_never_guessed():
+    requests = DeviceRequest.gpu(1), DeviceRequest.efa()
+
+    with pytest.raises(EksDevicesError) as caught:
+        counts(*requests, on="p6e-gb200.36xlarge", match=PCIE_ROOT)
+
+    assert [one.code for one in caught.value.faults] == ["EfaCountNeeded"]
