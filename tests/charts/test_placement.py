@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from eks_device_charts import ImageSource, device_manifests
 from eks_devices import (
     Capacity,
+    ClaimWebhook,
     DeviceType,
     GpuDriver,
     GpuSharing,
@@ -16,9 +17,11 @@ from eks_devices import (
     Mig,
     MigStrategy,
     NodegroupSpec,
+    NvidiaInstallation,
     OperatingSystem,
     plan_cluster,
 )
+from eks_devices.system_nodes import SystemNodegroupOptions, system_nodegroup_plan
 
 DRA, PLUGIN = Mechanism.DRA, Mechanism.DEVICE_PLUGIN
 BLOCK = Capacity.block("cr-0123456789abcdef0")
@@ -186,11 +189,26 @@ def controller(find):
     return find("Deployment", "compute-domain-dra")
 
 
-def test_the_controller_stays_off_accelerated_nodes(controller, planned):
-    for group in planned("fleet").nodegroups:
-        assert not lands(controller, dict(group.labels))
-    assert lands(controller, {})
-    assert lands(controller, {"eks.amazonaws.com/nodegroup": "system"})
+GUARDED = NvidiaInstallation(claim_webhook=ClaimWebhook.cert_manager())
+
+
+@given(st.sampled_from(["1.34", "1.36"]).flatmap(fleets))
+@settings(max_examples=40, deadline=None)
+def test_what_serves_a_cluster_runs_on_system_nodes_and_on_no_accelerated_one(fleet_on_version):
+    fleet, version = fleet_on_version
+    plan = plan_cluster(
+        kubernetes_version=version, nodegroups=fleet, keep=EVERY_MANAGER, nvidia=GUARDED
+    )
+    items = device_manifests(plan, images=ImageSource(region="us-east-2"))
+    deployments = of_kind(items, "Deployment")
+    ours = dict(system_nodegroup_plan("System", SystemNodegroupOptions()).labels)
+
+    assert len(deployments) == 2
+    for one in deployments:
+        for group in plan.nodegroups:
+            assert not lands(one, dict(group.labels))
+        for system in ({}, {"eks.amazonaws.com/nodegroup": "system"}, ours):
+            assert lands(one, system)
 
 
 def test_the_controller_runs_beside_system_pods(controller):

@@ -119,7 +119,7 @@ def test_bottlerocket_cuts_by_its_settings():
 
 def test_a_type_that_bottlerocket_does_not_start_gets_no_advice_about_its_settings():
     block = Capacity.ultraserver_block("cr-0123456789abcdef0")
-    options = {"instance_type": "p6e-gb200.36xlarge", "capacity": block}
+    options: dict[str, Any] = {"instance_type": "p6e-gb200.36xlarge", "capacity": block}
 
     with pytest.raises(EksDevicesError) as raised:
         planned(Mig.uniform("1g.24gb"), operating_system=BOTTLEROCKET, **options)

@@ -17,7 +17,7 @@ from .objects import (
     cluster_role_binding,
     from_field,
     metadata,
-    off_our_nodes,
+    off_accelerated_nodes,
     pod_metadata,
     role,
     role_binding,
@@ -73,7 +73,7 @@ def controller_objects(driver: DriverPlan, image: str) -> list[Object]:
         "serviceAccountName": _NAME,
         # It serves the cluster and not a node.
         "priorityClassName": "system-cluster-critical",
-        "affinity": off_our_nodes(),
+        "affinity": off_accelerated_nodes(),
         "tolerations": [{"key": "CriticalAddonsOnly", "operator": "Exists"}],
         "containers": [_container(driver, image)],
     }

@@ -14,7 +14,7 @@ from eks_devices.names import COMPUTE_DOMAIN_DRIVER, GPU_DRIVER
 
 from .nvidia_kubelet_plugin import NAMESPACE
 from .nvidia_network_policies import webhook_policy
-from .objects import Object, metadata, off_our_nodes, pod_metadata, service_account, value
+from .objects import Object, metadata, off_accelerated_nodes, pod_metadata, service_account, value
 
 NAME: Final = "dra-driver-nvidia-gpu-webhook"
 """The Deployment, its Service, and what they need; the Service is in the certificate."""
@@ -144,7 +144,7 @@ def _pod(container: Object, secret: str) -> Object:
         "serviceAccountName": NAME,
         "automountServiceAccountToken": False,
         "priorityClassName": "system-cluster-critical",
-        "affinity": off_our_nodes(),
+        "affinity": off_accelerated_nodes(),
         "tolerations": [{"key": "CriticalAddonsOnly", "operator": "Exists"}],
         "topologySpreadConstraints": [spread],
         "containers": [container],

@@ -9,7 +9,6 @@ from eks_devices import DeviceType, DriverPlan
 from eks_devices.names import (
     COMPUTE_TYPE_LABEL,
     DEFAULT_OWNER,
-    NODEGROUP_LABEL,
     manager_label,
     mechanism_label,
 )
@@ -187,10 +186,13 @@ def _expression(key: str, operator: str, values: list[str]) -> Object:
     return {"key": key, "operator": operator, "values": values}
 
 
-def off_our_nodes() -> Object:
-    """The affinity of what must not run on a node of our groups, tainted or not."""
-    expression = {"key": NODEGROUP_LABEL, "operator": "DoesNotExist"}
-    return {"nodeAffinity": _required([expression])}
+def off_accelerated_nodes() -> Object:
+    """The affinity of what must not run on a node with devices, tainted or not.
+
+    Groups without devices, such as one for system Pods, have the label of their name too.
+    """
+    keys = [manager_label(device) for device in DeviceType]
+    return {"nodeAffinity": _required([{"key": one, "operator": "DoesNotExist"} for one in keys])}
 
 
 def _required(expressions: list[Object]) -> Object:
