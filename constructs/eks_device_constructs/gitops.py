@@ -26,7 +26,10 @@ _DRIVEN_BY_CLI = "CDK_CLI_VERSION"
 # The order of a plain `kubectl apply`; the number in a file's name depends on its kinds alone, so
 # that another group or manager renames no file.
 _FIRST_KINDS = {"Namespace": 0, "CustomResourceDefinition": 1}
-_LAST_KINDS = {"DaemonSet": 3, "Deployment": 3, "ResourceClaimTemplate": 4, "ComputeDomain": 4}
+_LAST_KINDS = {
+    **dict.fromkeys(("DaemonSet", "Deployment"), 3),
+    **dict.fromkeys(("ResourceClaim", "ResourceClaimTemplate", "ComputeDomain"), 4),
+}
 
 # Users' objects go with a namespace or a CRD that a tool prunes.
 _KEEP = {
@@ -34,6 +37,8 @@ _KEEP = {
     "kustomize.toolkit.fluxcd.io/prune": "disabled",
 }
 _LONGEST_NAME = 120
+# kubectl and Argo CD would read a file with an ending of JSON or YAML as an object.
+_INDEX = ".index"
 
 Texts = dict[str, str]
 
@@ -176,8 +181,8 @@ def _fill(folder: Path, installation: str, texts: Texts) -> None:
             the name of one to write.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    index = folder / f".eks-devices-{installation}.json"
-    others = sorted(one for one in folder.glob(".eks-devices-*.json") if one != index)
+    index = folder / f".eks-devices-{installation}{_INDEX}"
+    others = sorted(one for one in folder.glob(f".eks-devices-*{_INDEX}") if one != index)
     raise_faults(_of_another(folder, one) for one in others)
     earlier = _listed(index)
     foreign = [name for name in texts if name not in earlier and (folder / name).exists()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ._data import read_toml
 from ._frozen import FrozenDict
@@ -53,6 +54,13 @@ _SWITCHES = (
 )
 _OPEN_SWITCHES = ("compute_domains", "instance_store")
 _COUNTS = ("max_pods", "logical_neuron_cores")
+# Fields of a NodegroupSpec that the constructs fill in from something else.
+_OF_CONSTRUCTS = {
+    "external": "pass drivers=ExternalDrivers(foreign={DeviceType.GPU}), for instance",
+    "scope": "pass drivers=DeviceDrivers(..., scope_name=...)",
+    "subnet_cidrs": "pass subnet=...",
+    "subnet_count": "pass subnet=...",
+}
 
 
 def type_faults(spec: NodegroupSpec) -> Iterator[Finding]:
@@ -102,7 +110,9 @@ def _option_faults(spec: NodegroupSpec) -> Iterator[Finding]:
     if type(spec.unknown_options) is tuple:
         for option in spec.unknown_options:
             known = NodegroupOptions.__annotations__
-            yield unknown_option(option, known, spec.path, of="a node group")
+            found = unknown_option(option, known, spec.path, of="a node group")
+            instead = _OF_CONSTRUCTS.get(option) if isinstance(option, str) else None
+            yield replace(found, fix=instead) if instead else found
     else:
         path, wanted = f"{spec.path}.unknown_options", "a tuple of names"
         yield wrong_type(path, spec.unknown_options, wanted, "leave it out")

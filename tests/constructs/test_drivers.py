@@ -14,6 +14,7 @@ from eks_device_constructs import Delivery, DeviceDrivers, ExternalDrivers
 from eks_devices import (
     Capacity,
     DeviceType,
+    EksDevicesError,
     GpuSharing,
     Mechanism,
     OperatingSystem,
@@ -199,6 +200,25 @@ def test_an_installation_elsewhere_is_trusted(make_world, external):
     assert told == []
     owner = "external" if external.foreign else "default"
     assert group.plan.labels["eks-devices/gpu-manager"] == owner
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "instead"),
+    [
+        ("external", {DeviceType.GPU}, "drivers=ExternalDrivers(foreign={DeviceType.GPU})"),
+        ("scope", "team", "drivers=DeviceDrivers(..., scope_name=...)"),
+    ],
+)
+def test_what_a_plan_calls_otherwise_is_told_in_words_of_the_constructs(
+    make_world, option, value, instead
+):
+    options: dict[str, Any] = {option: value}
+    with pytest.raises(EksDevicesError) as raised:
+        make_world().cluster.add_nodegroup("G6e", **options, **G6E)
+
+    (found,) = raised.value.faults
+    assert (found.code, found.path) == ("UnknownOption", f"nodegroups.G6e.{option}")
+    assert instead in found.fix
 
 
 def test_a_scoped_installation_has_daemon_sets_only(make_served):

@@ -7,6 +7,7 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
+import yaml
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from tests.hostile import Hostile, Untouchable
@@ -84,6 +85,30 @@ def test_drivers_and_claims_share_the_directory(make_world, repository):
     assert "4-resourceclaimtemplate-n.b.yaml" not in names
 
 
+def test_what_is_claimed_comes_after_what_serves_and_checks_it(make_world, repository):
+    world = gitops_world(make_world, repository)
+    group = world.add_trn2()
+    group.add_resource_claim("shared", namespace="n", requests=[DeviceRequest.neuron(1)])
+    world.app.synth()
+
+    assert "4-resourceclaim-n.shared.yaml" in written(repository)
+
+
+def test_tools_find_nothing_but_objects(make_world, repository):
+    """kubectl and Argo CD read every file that ends like JSON or YAML, hidden ones too."""
+    world = gitops_world(make_world, repository)
+    world.add_trn2()
+    world.app.synth()
+
+    read = [one for one in repository.iterdir() if one.suffix in {".json", ".yaml", ".yml"}]
+    objects = [item for one in read for item in yaml.safe_load_all(one.read_text())]
+    (index,) = set(repository.iterdir()) - set(read)
+
+    assert len(objects) > len(read)
+    assert all("kind" in item for item in objects if item != {"kept": True})
+    assert index.name.startswith(".eks-devices-")
+
+
 def test_another_group_renames_and_changes_no_file(make_world, repository):
     texts = []
     for first in (False, True):
@@ -101,7 +126,7 @@ def test_another_group_renames_and_changes_no_file(make_world, repository):
 
 def test_a_broken_index_loses_nothing(make_world, repository):
     gitops_world(make_world, repository).app.synth()
-    (index,) = repository.glob(".eks-devices-*.json")
+    (index,) = repository.glob(".eks-devices-*.index")
     for broken in ("{", "[1]", '["../outside.yaml"]', "{}"):
         index.write_text(broken)
         (repository.parent / "outside.yaml").write_text("kept: true\n")
@@ -154,7 +179,7 @@ def test_a_lost_index_is_made_anew(make_world, repository):
         world.add_trn2()
         world.app.synth()
         before = written(repository)
-        (index,) = repository.glob(".eks-devices-*.json")
+        (index,) = repository.glob(".eks-devices-*.index")
         index.unlink()
 
     assert written(repository) == before
