@@ -57,7 +57,6 @@ _COUNTS = ("max_pods", "logical_neuron_cores")
 # Fields of a NodegroupSpec that the constructs fill in from something else.
 _OF_CONSTRUCTS = {
     "external": "pass drivers=ExternalDrivers(foreign={DeviceType.GPU}), for instance",
-    "scope": "pass drivers=DeviceDrivers(..., scope_name=...)",
     "subnet_cidrs": "pass subnet=...",
     "subnet_count": "pass subnet=...",
 }

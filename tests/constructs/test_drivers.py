@@ -206,7 +206,7 @@ def test_an_installation_elsewhere_is_trusted(make_world, external):
     ("option", "value", "instead"),
     [
         ("external", {DeviceType.GPU}, "drivers=ExternalDrivers(foreign={DeviceType.GPU})"),
-        ("scope", "team", "drivers=DeviceDrivers(..., scope_name=...)"),
+        ("subnet_count", 1, "subnet=..."),
     ],
 )
 def test_what_a_plan_calls_otherwise_is_told_in_words_of_the_constructs(
