@@ -11,12 +11,17 @@ from typing import Any
 from ._frozen import FrozenDict
 from .feature_gates import GPU_COMPONENT, gate_form_faults, gate_rule_faults
 from .findings import Finding, fault, raise_faults
-from .typecheck import boolean, is_token, members, plain_text, wrong_type
+from .typecheck import boolean, is_token, members, plain_text, whole_number, wrong_type
 
 _SHARES_PAGE = "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/releases/tag/v0.5.0"
 _PLUGIN_PAGE = "https://github.com/NVIDIA/k8s-device-plugin/releases/tag/v0.20.0"
 _SHARE_WORDS = ("memory", "unlimited")
+_OPTION_OF_GATE = {"ConsumableShares": "consumable_shares=...", "DynamicMIG": "mig=Mig.dynamic()"}
+# The driver reads the number as an int of 64 bits, and exits when it does not fit.
+_MOST_SHARES = 2**63 - 1
 _MOST_XID = 65535
+# There are fewer kinds of errors, and a process takes only so long a list in its environment.
+_MOST_XIDS = 1000
 
 
 class DeviceListStrategy(StrEnum):
@@ -161,10 +166,15 @@ def _driver_faults(driver: GpuDriver, path: str) -> tuple[Finding, ...]:
 
 
 def _share_faults(value: object, path: str) -> list[Finding]:
-    wanted = f"a whole number from 2, {', '.join(_SHARE_WORDS)}, or None"
-    if value is None or value in _SHARE_WORDS or (type(value) is int and value > 1):
+    wanted = f"a whole number from 2 to 2**63 - 1, {', '.join(_SHARE_WORDS)}, or None"
+    # Only a number or a text is compared: another value could raise.
+    of_number = type(value) is int
+    of_text = isinstance(value, str) and not is_token(value)
+    if value is None or (of_text and value in _SHARE_WORDS):
         return []
-    if type(value) is int or (isinstance(value, str) and not is_token(value)):
+    if type(value) is int and 1 < value <= _MOST_SHARES:
+        return []
+    if of_number or of_text:
         message = "the driver knows no such number of shares"
         fix = "write how many claims may have one GPU, 2 or more"
         return [
@@ -175,24 +185,31 @@ def _share_faults(value: object, path: str) -> list[Finding]:
     return [wrong_type(path, value, wanted, "write a number of claims")]
 
 
-def _xid_faults(values: object, path: str) -> list[Finding]:
-    wanted = "a list of XID numbers"
+def _xid_faults(values: object, path: str) -> Iterator[Finding]:
     if type(values) is not tuple:
-        return [wrong_type(path, values, wanted, "write [79] for instance")]
-    wrong = [one for one in values if type(one) is not int or not 0 < one <= _MOST_XID]
-    return [
-        wrong_type(f"{path}[{values.index(one)}]", one, "a whole number from 1", "write a number")
-        for one in wrong[:1]
-    ]
+        yield wrong_type(path, values, "a list of XID numbers", "write [79] for instance")
+        return
+    if len(values) > _MOST_XIDS:
+        yield fault(
+            "TooManyXids",
+            path,
+            "the list does not fit into the environment of a manager",
+            got=f"{len(values)} numbers",
+            allowed=f"at most {_MOST_XIDS}",
+            fix="name each XID once, and only those that leave a GPU healthy",
+        )
+    for index, one in enumerate(values[:_MOST_XIDS]):
+        yield from whole_number(one, f"{path}[{index}]", lowest=1, highest=_MOST_XID)
 
 
 def _effect_faults(driver: GpuDriver, path: str) -> list[Finding]:
     """Options that say the same twice, or that would do nothing."""
-    found = []
-    if "ConsumableShares" in driver.feature_gates:
-        found.append(_follows(f"{path}.feature_gates[ConsumableShares]", "consumable_shares=..."))
-    if "DynamicMIG" in driver.feature_gates:
-        found.append(_follows(f"{path}.feature_gates[DynamicMIG]", "mig=Mig.dynamic()"))
+    at, gates = f"{path}.feature_gates", driver.feature_gates
+    found = [
+        _follows(f"{at}[{gate}]", option, got=gates[gate])
+        for gate, option in _OPTION_OF_GATE.items()
+        if gate in gates
+    ]
     if driver.ignored_xids and not driver.feature_gates.get("NVMLDeviceHealthCheck"):
         found.append(_without_checks(driver, path))
     if driver.host_service and (driver.gates or driver.ignored_xids):
@@ -200,12 +217,12 @@ def _effect_faults(driver: GpuDriver, path: str) -> list[Finding]:
     return found
 
 
-def _follows(path: str, option: str) -> Finding:
+def _follows(path: str, option: str, *, got: bool) -> Finding:
     return fault(
         "FeatureGateOfOption",
         path,
         f"this gate follows from {option}, which also says how it is used",
-        got=True,
+        got=got,
         allowed=option,
         fix=f"leave the gate out, and use {option}",
     )

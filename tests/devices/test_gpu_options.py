@@ -6,7 +6,7 @@ import itertools
 from typing import Any
 
 import pytest
-from tests.hostile import HostileMapping, HostileText
+from tests.hostile import Hostile, HostileMapping, HostileText
 from tests.short_names import BOTTLEROCKET, DOMAIN, DRA, GPU
 
 from eks_devices import (
@@ -208,7 +208,15 @@ WRONG = [
     (any_plugin, {"device_list_strategy": "cdi-cri"}, "WrongType gpu_plugin.device_list_strategy"),
     (any_plugin, {"device_id_strategy": "uuid"}, "WrongType gpu_plugin.device_id_strategy"),
     (any_plugin, {"ignored_xids": {31}}, "WrongType gpu_plugin.ignored_xids"),
-    (any_plugin, {"ignored_xids": (31, 0)}, "WrongType gpu_plugin.ignored_xids[1]"),
+    (any_plugin, {"ignored_xids": (31, 0)}, "OutOfRange gpu_plugin.ignored_xids[1]"),
+    # The driver could not read so large a number, and Python refuses to write it.
+    (any_driver, {"consumable_shares": 2**63}, "OutOfRange gpu_driver.consumable_shares"),
+    (any_driver, {"consumable_shares": 10**5000}, "OutOfRange gpu_driver.consumable_shares"),
+    (any_driver, {"consumable_shares": Hostile()}, "WrongType gpu_driver.consumable_shares"),
+    # 1 equals True, which is wrong, and stands after it.
+    (any_plugin, {"ignored_xids": [1, True]}, "WrongType gpu_plugin.ignored_xids[1]"),
+    (any_plugin, {"ignored_xids": [5, Hostile()]}, "WrongType gpu_plugin.ignored_xids[1]"),
+    (any_plugin, {"ignored_xids": range(1, 1002)}, "TooManyXids gpu_plugin.ignored_xids"),
     (
         any_plugin,
         {"ignored_xids": (31,), "health_checks": False},
@@ -251,9 +259,21 @@ def test_values_that_are_refused_where_they_are_written(make, values, expected):
 
 
 def test_every_fault_of_the_options_is_told_at_once():
-    values = {"gdrcopy": 1, "gds": 2, "ignored_xids": 3}
+    values = {"gdrcopy": 1, "gds": 2, "ignored_xids": ["31", 0]}
 
-    assert len(codes_of(lambda: any_plugin(**values))) == len(values)
+    assert codes_of(lambda: any_plugin(**values)) == [
+        "WrongType gpu_plugin.gdrcopy",
+        "WrongType gpu_plugin.gds",
+        "WrongType gpu_plugin.ignored_xids[0]",
+        "OutOfRange gpu_plugin.ignored_xids[1]",
+    ]
+
+
+def test_a_gate_of_an_option_is_told_with_its_value():
+    with pytest.raises(EksDevicesError) as error:
+        any_driver(feature_gates={"DynamicMIG": False})
+
+    assert [one.got for one in error.value.faults] == ["False"]
 
 
 def test_the_host_runs_the_driver_where_it_can():
