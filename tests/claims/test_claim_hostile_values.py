@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from eks_devices import ClaimSharing, Feature, TimeSliceInterval
 from eks_devices.claims import ComputeDomain, DeviceRequest, MatchAttribute, ResourceClaimTemplate
 from eks_devices.findings import EksDevicesError
 
@@ -16,6 +17,13 @@ class Unshown:
         raise RuntimeError
 
     __repr__ = __str__
+
+
+class Uncompared:
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError
 
 
 class UnshownText(str):
@@ -155,3 +163,25 @@ def test_counts_that_cannot_be_written_out_are_faults(on, match):
 def test_a_domain_of_nodes_that_cannot_be_written_out():
     with pytest.raises(EksDevicesError, match="OutOfRange"):
         ComputeDomain(name="d", nodes=HUGE)
+
+
+@pytest.mark.parametrize("kind", [None, "gpu", [], {}, Uncompared()])
+def test_a_kind_that_is_none_is_the_one_fault(kind):
+    with pytest.raises(EksDevicesError) as error:
+        DeviceRequest(kind=kind, name="gpu", count=1)
+
+    assert [one.path for one in error.value.faults] == ["requests.gpu.kind"]
+
+
+def test_time_slicing_takes_no_memory_that_is_no_mapping():
+    memory: Any = None
+    with pytest.raises(EksDevicesError) as error:
+        ClaimSharing(
+            feature=Feature.TIME_SLICING,
+            interval=TimeSliceInterval.LONG,
+            per_device_memory=memory,
+        )
+
+    assert [f"{one.code} {one.path}" for one in error.value.faults] == [
+        "WrongType sharing.per_device_memory"
+    ]

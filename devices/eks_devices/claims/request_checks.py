@@ -35,9 +35,11 @@ def request_faults(request: DeviceRequest) -> Iterator[Finding]:
     yield from dns_label(request.name, f"{path}.name")
     yield from _count_faults(request, f"{path}.count")
     yield from _selectors_faults(request.selectors, f"{path}.selectors")
-    yield from _profile_faults(request, f"{path}.profile")
-    yield from _neuron_faults(request, path)
-    yield from gpu_faults(request, path)
+    # What the other options are for depends on the kind.
+    if isinstance(request.kind, RequestKind):
+        yield from _profile_faults(request, f"{path}.profile")
+        yield from _neuron_faults(request, path)
+        yield from gpu_faults(request, path)
 
 
 def _count_faults(request: DeviceRequest, path: str) -> Iterator[Finding]:

@@ -143,6 +143,8 @@ def _faults(sharing: ClaimSharing, path: str) -> Iterator[Finding]:
         for name, value in given.items():
             if value is not None:
                 yield _of_other(f"{path}.{name}", value, "mps")
+        if sharing.per_device_memory is None:
+            yield from _memory_map(None, f"{path}.per_device_memory")
     else:
         if sharing.interval is not None:
             yield _of_other(f"{path}.interval", sharing.interval, "time_slicing")
