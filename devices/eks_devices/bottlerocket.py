@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ._data import read_toml
 from ._frozen import FrozenDict
 from ._nested import merged, nested
+from .findings import Finding, fault
 from .mig import mig_bottlerocket_settings
 from .names import (
     BOTTLEROCKET_DEVICE_OWNERSHIP,
@@ -24,6 +25,7 @@ _SAME_NAME = ("device-id-strategy", "device-list-strategy", "pass-device-specs")
 Setting = str | int | bool | FrozenDict[str, str]
 
 if TYPE_CHECKING:
+    from .gpu_options import GpuPlugin
     from .plans import DevicePlan, NodegroupPlan
     from .spec import NodegroupSpec
 
@@ -42,6 +44,29 @@ def bottlerocket_settings(
         if spec.mig is not None and device.device_type is DeviceType.GPU:
             settings |= mig_bottlerocket_settings(spec.mig, spec.instance_type)
     return FrozenDict(sorted(settings.items()))
+
+
+def plugin_value_faults(plugin: GpuPlugin, path: str) -> Iterator[Finding]:
+    """Faults of options of the built-in device plugin with values that its settings do not take.
+
+    Args:
+        plugin: The options, without faults of their own.
+        path: Names them in the faults.
+    """
+    for row in read_toml("bottlerocket_gpu.toml")["setting"]:
+        name, values = row["key"].replace("-", "_"), row.get("values", ())
+        given = getattr(plugin, name) if row["key"] in _SAME_NAME else None
+        if given is not None and values and given not in values:
+            yield fault(
+                "ValueNotOnBottlerocket",
+                f"{path}.{name}",
+                "Bottlerocket takes no such value, and refuses every setting beside it: the nodes "
+                "would not join",
+                got=given,
+                allowed=f"{', '.join(values)}, or None",
+                fix="use one of these, or operating_system=OperatingSystem.AL2023",
+                source=row["source"],
+            )
 
 
 def boot_settings(plan: NodegroupPlan) -> dict[str, Any]:

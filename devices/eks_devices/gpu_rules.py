@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ._data import read_toml
+from .bottlerocket import plugin_value_faults
 from .feature_gates import (
     FeatureGate,
     changed_gates,
@@ -269,6 +270,7 @@ def _plugin_findings(spec: NodegroupSpec) -> Iterator[Finding]:
     plugin = spec.gpu_plugin
     if plugin is None or spec.operating_system is not OperatingSystem.BOTTLEROCKET:
         return
+    yield from plugin_value_faults(plugin, f"{spec.path}.gpu_plugin")
     row = read_toml("support.toml")["built_in_plugin"]
     defaults = GpuPlugin()
     for name in row["options"]:

@@ -22,6 +22,7 @@ from tests.short_names import BOTTLEROCKET, DOMAIN, DRA, EFA, GPU, NEURON, PLUGI
 from eks_devices import (
     Capacity,
     CapacityKind,
+    DeviceListStrategy,
     DeviceType,
     EksDevicesError,
     Feature,
@@ -130,6 +131,7 @@ CODES = frozenset({
     "UnknownMigProfile",
     "UnknownOption",
     "UnsupportedKubernetesVersion",
+    "ValueNotOnBottlerocket",
     "WrongType",
 })  # fmt: skip
 # Codes of options that have tables of their own, which hostile values may give as well.
@@ -373,6 +375,9 @@ SHARING = [
     bad("GDRCopy on Bottlerocket", "OptionOfDaemonSet gpu_plugin.gdrcopy",
         "OptionOfDaemonSet gpu_plugin.health_checks", operating_system=BOTTLEROCKET,
         gpu_plugin=GpuPlugin(gdrcopy=True, health_checks=False)),
+    bad("a list strategy that Bottlerocket does not know",
+        "ValueNotOnBottlerocket gpu_plugin.device_list_strategy", operating_system=BOTTLEROCKET,
+        gpu_plugin=GpuPlugin(device_list_strategy=DeviceListStrategy.CDI_ANNOTATIONS)),
     bad("the host's driver on AL2023", "HostServiceNeedsBottlerocket gpu_driver.host_service",
         gpu_driver=GpuDriver(host_service=True)),
     bad("health taints too early",
