@@ -17,6 +17,7 @@ from .feature_gates import (
 from .findings import Finding, fault, info, warning
 from .gpu_options import DeviceListStrategy, GpuDriver, GpuPlugin
 from .instance_types import AcceleratedInstanceType
+from .interfaces import group_instances
 from .kubernetes import gate_is_on, minors
 from .labels import taints_of
 from .mechanisms import Choice, feature_findings
@@ -138,8 +139,11 @@ def _gate_findings(
         yield from feature_findings(spec, Mechanism.DRA, feature, option, got=gate.name, **of_type)
     elif gate.kubernetes_gate and not gate_is_on(gate.kubernetes_gate, version):
         yield _kubernetes_fault(gate, path, version)
-    if gate.bare_metal and not instance.bare_metal:
-        yield _bare_metal_fault(gate, path, instance)
+    # Of the types that EC2 may start, the first that has a hypervisor.
+    others = (one for one in group_instances(spec, instance) if not one.bare_metal)
+    virtual = next(others, None) if gate.bare_metal else None
+    if virtual is not None:
+        yield _bare_metal_fault(gate, path, virtual)
     elif gate.trap:
         message = f"{gate.name} is {gate.stage}: {gate.trap}"
         fix = "try it on a group of its own first"
