@@ -16,6 +16,7 @@ from eks_devices import (
     ResourceClaim,
     ResourceClaimTemplate,
 )
+from eks_devices.claims.objects import object_keys
 from eks_devices.findings import Finding, fault, raise_faults
 from eks_devices.typecheck import is_token, listed, wrong_type
 
@@ -124,7 +125,7 @@ def _listed(claims: object) -> tuple[list[Claim], list[Finding]]:
         one="a claim",
         fix="use ResourceClaimTemplate(...) for one",
     )
-    names = Counter((type(one).__name__, one.namespace, one.name) for one in found)
+    names = Counter(key for one in found for key in object_keys(one))
     faults += [
         _repeated("claims", f"{namespace}/{name}", kind, "a namespace")
         for (kind, namespace, name), times in names.items()

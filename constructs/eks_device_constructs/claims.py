@@ -9,6 +9,7 @@ from constructs import Construct, IConstruct
 
 from eks_device_charts.manifests.bundles import namespace_bundle
 from eks_devices import EksDevicesError, Finding, NodegroupPlan
+from eks_devices.claims.objects import ObjectKey, object_keys
 from eks_devices.claims.on_nodegroup import Claim, claim_findings, claim_manifest
 from eks_devices.findings import fault, info, raise_faults
 from eks_devices.typecheck import boolean
@@ -16,7 +17,7 @@ from eks_devices.typecheck import boolean
 from .annotations import annotate
 from .delivery import Carrier, Delivery
 from .hosts import NodegroupHost
-from .sent import ClaimKey, Sent
+from .sent import Sent
 from .tree import address_of, stack_of
 
 _DEFAULT_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
@@ -53,7 +54,8 @@ class ClaimSender:
         # No name of a namespace holds a dot, so no two claims share this one.
         name = f"{manifest['kind']}-{claim.namespace}.{claim.name}"
         sent = carrier.send(name, [manifest], after=[*self._needed, *(made or [])])
-        self._host.sent.note_claim(_key(claim), Sent(by=self._group, manifests=sent))
+        for key in object_keys(claim):
+            self._host.sent.note_claim(key, Sent(by=self._group, manifests=sent))
         if made is None and claim.namespace not in _DEFAULT_NAMESPACES:
             annotate(self._group, [_not_made(claim)])
         annotate(self._group, claim_findings(claim, manifest, plan))
@@ -62,10 +64,9 @@ class ClaimSender:
         self, claim: Claim, plan: NodegroupPlan, create_namespace: object
     ) -> dict[str, Any]:
         """The manifest of a claim, or every fault of it on the group and in the cluster."""
-        other = self._host.sent.claim(_key(claim))
-        repeated = [_repeated(claim, other.by)] if other else []
+        others = {key: self._host.sent.claim(key) for key in object_keys(claim)}
         faults = [
-            *repeated,
+            *(_repeated(claim, key, other.by) for key, other in others.items() if other),
             *self._delivery_faults(claim),
             *boolean(create_namespace, f"{claim.path}.create_namespace"),
         ]
@@ -129,16 +130,14 @@ def _stack(construct: IConstruct) -> str:
     return address_of(stack_of(construct))
 
 
-def _key(claim: Claim) -> ClaimKey:
-    return type(claim).__name__, claim.namespace, claim.name
-
-
-def _repeated(claim: Claim, other: IConstruct) -> Finding:
+def _repeated(claim: Claim, key: ObjectKey, other: IConstruct) -> Finding:
+    kind, namespace, name = key
+    option = "name" if key == object_keys(claim)[0] else "channel_template"
     return fault(
         "RepeatedClaim",
-        f"{claim.path}.name",
-        f"{other.node.path} has one of this name in the namespace {claim.namespace}",
-        got=claim.name,
+        f"{claim.path}.{option}",
+        f"{other.node.path} has a {kind} of this name in the namespace {namespace}",
+        got=name,
         allowed="each name once in a namespace of a cluster",
         fix="choose another name: a claim is made for the nodes of one group",
     )

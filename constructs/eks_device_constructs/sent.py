@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from constructs import IConstruct
 
-from .tree import is_in_tree
+from eks_devices.claims.objects import ObjectKey
 
-# Kind, namespace and name of a claim.
-ClaimKey = tuple[str, str, str]
+from .tree import is_in_tree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +26,7 @@ class SentObjects:
     def __init__(self, home: IConstruct) -> None:
         self._home = home
         self._bundles: dict[tuple[str, str], Sent] = {}
-        self._claims: dict[ClaimKey, Sent] = {}
+        self._claims: dict[ObjectKey, Sent] = {}
 
     def bundle(self, name: str, way: str) -> list[IConstruct] | None:
         """What takes a bundle to the cluster in a way of delivery, None where nothing does."""
@@ -38,11 +37,11 @@ class SentObjects:
         """Remember who sent a bundle."""
         self._bundles[name, way] = sent
 
-    def claim(self, key: ClaimKey) -> Sent | None:
+    def claim(self, key: ObjectKey) -> Sent | None:
         """Who sent a claim, None where nobody did."""
         return self._there(self._claims.get(key))
 
-    def note_claim(self, key: ClaimKey, sent: Sent) -> None:
+    def note_claim(self, key: ObjectKey, sent: Sent) -> None:
         """Remember who sent a claim."""
         self._claims[key] = sent
 

@@ -205,6 +205,25 @@ def test_what_is_no_list_of_claims_is_told(claims):
     assert found.path.startswith("claims")
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        ResourceClaimTemplate(
+            name="trainer-channel", namespace="train", requests=[DeviceRequest.gpu(1)]
+        ),
+        ComputeDomain(name="other", namespace="train", channel_template="trainer-channel"),
+    ],
+    ids=["a template", "another domain"],
+)
+def test_the_channel_of_a_domain_is_no_other_template(other):
+    domain = ComputeDomain(name="trainer", namespace="train")
+    with pytest.raises(EksDevicesError) as raised:
+        claims_chart(cdk8s.Testing.app(), [domain, other], kubernetes_version="1.34")
+
+    (found,) = raised.value.faults
+    assert (found.code, found.got) == ("RepeatedName", "'train/trainer-channel'")
+
+
 def test_two_charts_of_claims_have_two_names():
     app = cdk8s.Testing.app()
     claims_chart(app, [CLAIM], kubernetes_version="1.34")

@@ -20,6 +20,7 @@ from eks_devices import (
     Mechanism,
     ResourceClaim,
 )
+from eks_devices.claims.objects import object_keys
 
 MANIFEST = "Custom::AWSCDK-EKS-KubernetesResource"
 
@@ -214,6 +215,31 @@ def test_a_name_stands_for_one_claim_in_a_namespace(make_served):
 
     for group in (first, second):
         assert faults_of(group.add_resource_claim_template, "a", **options) == {"RepeatedClaim"}
+
+
+@pytest.mark.parametrize("first", ["the domain", "the template"])
+def test_the_channel_of_a_domain_is_no_other_template(world, first):
+    group = world.add_trn2("Gb200", instance_type="p6e-gb200.36xlarge", max_size=18)
+    template: dict[str, Any] = {"namespace": "train", "requests": [DeviceRequest.gpu(1)]}
+    calls: list[Any] = [
+        lambda: group.add_compute_domain("trainer", namespace="train"),
+        lambda: group.add_resource_claim_template("trainer-channel", **template),
+    ]
+    made, refused = calls if first == "the domain" else reversed(calls)
+    made()
+
+    assert faults_of(refused) == {"RepeatedClaim"}
+
+
+class OwnClaim(ResourceClaim):
+    """A claim of a user's class is a ResourceClaim of the cluster like any other."""
+
+
+def test_objects_are_told_apart_by_their_kind_in_the_cluster():
+    requests = [DeviceRequest.gpu(1)]
+    claims = [made(name="a", requests=requests) for made in (ResourceClaim, OwnClaim)]
+
+    assert object_keys(claims[0]) == object_keys(claims[1]) == [("ResourceClaim", "default", "a")]
 
 
 def claim_needs(world, name: str) -> set[str]:
