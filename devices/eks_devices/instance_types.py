@@ -13,6 +13,7 @@ from typing import Any, Self
 from . import instance_records as records
 from ._instance_refusals import refusal
 from .findings import EksDevicesError, Finding
+from .typecheck import plain_text
 from .vocabulary import DeviceType
 
 
@@ -158,6 +159,7 @@ def lookup(name: object, path: str) -> AcceleratedInstanceType | Finding:
         name: What the user gave.
         path: Names the input in the fault: `nodegroups.trn2.instance_type`.
     """
+    name = plain_text(name)
     found = _find(name) if isinstance(name, str) else None
     return refusal(name, path) if found is None else found
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ._data import read_toml
 from .findings import Finding, fault, info
-from .typecheck import is_token
+from .typecheck import is_token, plain_text
 
 _SHAPE = re.compile(r"1\.[1-9][0-9]?", re.ASCII)
 _VERSIONS_PAGE = "https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html"
@@ -89,6 +89,7 @@ def newest_minor() -> str:
 
 def find_minor(value: object, path: str) -> KubernetesMinor | Finding:
     """The minor that a user names, or the fault of the name."""
+    value = plain_text(value)
     if isinstance(value, str) and value in minors():
         return minors()[value]
     allowed = f"a text, one of {', '.join(minors())}"

@@ -185,3 +185,21 @@ def test_time_slicing_takes_no_memory_that_is_no_mapping():
     assert [f"{one.code} {one.path}" for one in error.value.faults] == [
         "WrongType sharing.per_device_memory"
     ]
+
+
+class Unhashed(str):
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    ("version", "type_name"), [(Unhashed("1.36"), "p5.48xlarge"), ("1.36", Unhashed("p5.48xlarge"))]
+)
+def test_a_text_of_another_class_is_read_as_the_text(version, type_name):
+    made = request()
+    plain = {"kubernetes_version": "1.36", "instance_type": "p5.48xlarge"}
+    odd = {"kubernetes_version": version, "instance_type": type_name}
+
+    assert claim(requests=[made]).to_dict(**odd) == claim(requests=[made]).to_dict(**plain)
