@@ -54,6 +54,12 @@ CASES = [
         ["TooManyDevices requests[1].count"],
     ),
     (
+        "cut, more than any GPUs of the type hold",
+        Mig.uniform(LARGE),
+        [DeviceRequest.mig(LARGE, 17)],
+        ["TooManyDevices requests[0].count"],
+    ),
+    (
         "cut, another partition",
         LAYOUT,
         [DeviceRequest.mig("2g.20gb")],

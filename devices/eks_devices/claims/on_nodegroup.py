@@ -50,10 +50,18 @@ def claim_manifest(claim: Claim, plan: NodegroupPlan) -> dict[str, Any]:
             kubernetes_version=plan.kubernetes_version, instance_type=plan.instance_type
         )
     except EksDevicesError as error:
-        raise EksDevicesError([*faults, *error.faults]) from None
+        raise EksDevicesError(_each_once([*faults, *error.faults])) from None
     faults += _efa_faults(claim.path, manifest, plan)
     raise_faults([*faults, *_size_faults(claim.path, manifest)])
     return manifest
+
+
+def _each_once(faults: list[Finding]) -> list[Finding]:
+    """Of two faults that say the same of one value the first, which knows the group."""
+    found: dict[tuple[str, str], Finding] = {}
+    for one in faults:
+        found.setdefault((one.code, one.path), one)
+    return [*found.values()]
 
 
 def claim_findings(claim: Claim, manifest: dict[str, Any], plan: NodegroupPlan) -> list[Finding]:
