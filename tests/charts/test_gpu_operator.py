@@ -158,6 +158,12 @@ def test_bottlerocket_has_a_plugin_and_no_operator():
     assert fault_of(group, OPERATORS) == ("OperatorOnBottlerocket", "nodegroups.br.external")
 
 
+def test_a_group_of_the_operator_lets_it_in():
+    shut = spec("shut", mechanism=PLUGIN, external={GPU}, labels={OPERANDS: "false"})
+
+    assert fault_of(shut, OPERATORS) == ("OperatorShutOut", "nodegroups.shut.labels")
+
+
 def test_bottlerocket_s_own_plugin_lives_beside_the_operator_s():
     plan = planned(OPERATORS, BUILT_IN)
 

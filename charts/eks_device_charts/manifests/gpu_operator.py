@@ -8,7 +8,7 @@ from typing import Any
 from eks_devices import ClusterPlan, DevicePlan, DeviceType, NodegroupPlan, OperatingSystem
 from eks_devices.findings import Finding, fault, raise_faults
 from eks_devices.gpu_operator import gpu_operator_labels, operator_serves
-from eks_devices.names import MIG_CONFIG_LABEL
+from eks_devices.names import GPU_OPERANDS_LABEL, MIG_CONFIG_LABEL
 from eks_devices.typecheck import wrong_type
 
 _CONTROLLER = "https://github.com/NVIDIA/gpu-operator/blob/main/controllers/state_manager.go"
@@ -31,8 +31,9 @@ def gpu_operator_values(plan: ClusterPlan) -> dict[str, Any]:
 
     Raises:
         EksDevicesError: Every fault: `OperatorOnBottlerocket` for a group of the operator's on
-            Bottlerocket, which runs a plugin of its own, and, where its plugin is on,
-            `TwoGpuManagers` for a group of another manager whose labels let the operator in.
+            Bottlerocket, which runs a plugin of its own, `OperatorShutOut` for one whose labels
+            keep the operator off, and, where its plugin is on, `TwoGpuManagers` for a group of
+            another manager whose labels let the operator in.
 
     Source: https://github.com/NVIDIA/gpu-operator/tree/v26.7.0/deployments/gpu-operator
     """
@@ -86,6 +87,8 @@ def _faults(plan: object) -> Iterator[Finding]:
     for group in served:
         if group.operating_system is OperatingSystem.BOTTLEROCKET:
             yield _on_bottlerocket(group)
+        if group.labels.get(GPU_OPERANDS_LABEL) == "false":
+            yield _shut_out(group)
     for group in plan.nodegroups if served else ():
         wanted = {
             key: value for gpu in _gpus(group) for key, value in gpu_operator_labels(gpu).items()
@@ -104,6 +107,19 @@ def _on_bottlerocket(group: NodegroupPlan) -> Finding:
         allowed="AL2023 for groups of the operator's",
         fix="leave GPU out of external for this group, or choose OperatingSystem.AL2023",
         source=_PLATFORMS,
+    )
+
+
+def _shut_out(group: NodegroupPlan) -> Finding:
+    return fault(
+        "OperatorShutOut",
+        f"nodegroups.{group.name}.labels",
+        "the label keeps the operator off nodes that it is to serve, so nothing would hand out "
+        "their GPUs",
+        got="false",
+        allowed=f"no label {GPU_OPERANDS_LABEL}",
+        fix="leave the label out, or GPU out of external",
+        source=_CONTROLLER,
     )
 
 
