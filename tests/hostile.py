@@ -78,6 +78,19 @@ class HostileText(str):
     __repr__ = __str__ = __format__ = _refuse
 
 
+class UncomparedText(str):
+    """A text that can be neither compared nor taken apart."""
+
+    __slots__ = ()
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise ZeroDivisionError
+
+    __eq__ = __ne__ = __contains__ = _refuse
+    partition = replace = startswith = endswith = _refuse
+    __hash__ = str.__hash__
+
+
 def endless() -> dict[str, Any]:
     """A mapping that holds itself, twice."""
     mapping: dict[str, Any] = {}

@@ -185,8 +185,8 @@ class NodegroupSpec:
                 object.__setattr__(self, name, _copied(value, copy))
         for name in _LISTS:
             value = getattr(self, name)
-            if type(value) is not tuple and _is_list(value, Sequence):
-                object.__setattr__(self, name, _copied(value, tuple))
+            if _is_list(value, Sequence):
+                object.__setattr__(self, name, _copied(value, _listed))
         if type(self.external) is not tuple and _is_list(self.external, Collection):
             object.__setattr__(self, "external", _copied(self.external, _sorted))
 
@@ -229,8 +229,9 @@ class NodegroupSpec:
             raise_faults([wrong_type(path, options, "a mapping of options", "pass a mapping")])
         known = NodegroupOptions.__annotations__
         given: dict[str, Any] = dict.fromkeys(("instance_type", "max_size"))
-        given |= {key: value for key, value in options.items() if key in known}
-        unknown = tuple(key for key in options if key not in known)
+        texts = {plain_text(key): value for key, value in options.items()}
+        given |= {key: value for key, value in texts.items() if key in known}
+        unknown = tuple(key for key in texts if key not in known)
         return cls(name=name, unknown_options=unknown, **context, **given)
 
 
@@ -254,6 +255,10 @@ def _copied(value: Any, copy: Callable[[Any], Any]) -> Any:
 
 def _texts(values: Mapping[Any, Any]) -> FrozenDict[Any, Any]:
     return FrozenDict((plain_text(key), plain_text(value)) for key, value in values.items())
+
+
+def _listed(values: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(map(plain_text, values))
 
 
 def _sorted(values: Collection[Any]) -> tuple[Any, ...]:

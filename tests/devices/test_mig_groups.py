@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
+from tests.hostile import UncomparedText
 from tests.short_names import BOTTLEROCKET, DRA, GPU, PLUGIN
 
 from eks_devices import (
@@ -57,6 +59,15 @@ def test_what_pods_ask_the_device_plugin_for(mig, expected, strategy):
 
     assert gpus == expected
     assert told(plan) == {"mig-strategy": strategy}
+
+
+def test_profiles_of_another_kind_of_text_are_the_texts():
+    text = UncomparedText("3g.40gb")
+    layout = dataclasses.replace(Mig.layout("3g.40gb", "1g.10gb"), profiles=(text, "1g.10gb"))
+
+    assert planned(layout, mechanism=PLUGIN) == planned(
+        Mig.layout("3g.40gb", "1g.10gb"), mechanism=PLUGIN
+    )
 
 
 def test_what_pods_claim_under_dra():

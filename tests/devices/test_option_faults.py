@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from tests.hostile import TOKEN
+from tests.hostile import TOKEN, UncomparedText
 from tests.short_names import BOTTLEROCKET
 
 from eks_devices import (
@@ -552,3 +552,20 @@ def test_a_value_of_many_values_is_shown_by_its_size():
         bomb = {"a": bomb, "b": bomb}
 
     assert shown(bomb) == "a dict of many values"
+
+
+def test_lists_and_options_of_another_kind_of_text_are_the_texts():
+    options = {"instance_type": "g5.xlarge", "max_size": 1}
+    types, cidrs = ["g5.2xlarge"], ["10.0.0.0/18"]
+    plain = NodegroupSpec.from_options(
+        "a", options | {"alternative_instance_types": types}, subnet_cidrs=cidrs
+    )
+    odd = NodegroupSpec.from_options(
+        "a",
+        options | {UncomparedText("alternative_instance_types"): (UncomparedText(types[0]),)},
+        subnet_cidrs=tuple(map(UncomparedText, cidrs)),
+    )
+
+    assert plan_nodegroup(odd, kubernetes_version="1.35") == plan_nodegroup(
+        plain, kubernetes_version="1.35"
+    )

@@ -51,6 +51,11 @@ class Mig:
     strategy: MigStrategy | None
     """How the device plugin offers the partitions; None where the driver cuts on request."""
 
+    def __post_init__(self) -> None:
+        """Keep profiles of another kind of text as the texts themselves."""
+        if type(self.profiles) is tuple:
+            object.__setattr__(self, "profiles", tuple(map(plain_text, self.profiles)))
+
     @classmethod
     def uniform(
         cls, profile: str, *, strategy: MigStrategy | None = None, prepared: bool = False
