@@ -8,16 +8,17 @@ from __future__ import annotations
 from eks_devices import DriverPlan
 
 from .compute_domain_crds import GROUP
-from .nvidia_kubelet_plugin import NAMESPACE
+from .nvidia_common import NAMESPACE, NO_GPUS, RESOURCES
 from .nvidia_network_policies import api_client_policy
 from .objects import (
     READ,
+    UNPRIVILEGED,
     Object,
+    cluster_pod,
     cluster_role,
     cluster_role_binding,
     from_field,
     metadata,
-    off_accelerated_nodes,
     pod_metadata,
     role,
     role_binding,
@@ -29,8 +30,6 @@ from .objects import (
 _NAME = "dra-driver-nvidia-gpu-controller"
 _METRICS_PORT = 8080
 _EDIT = (*READ, "create", "update", "delete")
-# Any user but root will do: the controller writes no file and opens no low port.
-_USER = 65532
 
 
 def controller_access() -> list[Object]:
@@ -69,14 +68,7 @@ def controller_objects(driver: DriverPlan, image: str) -> list[Object]:
     together, and the controller has to outlive them.
     """
     labels = {"app.kubernetes.io/name": _NAME}
-    pod = {
-        "serviceAccountName": _NAME,
-        # It serves the cluster and not a node.
-        "priorityClassName": "system-cluster-critical",
-        "affinity": off_accelerated_nodes(),
-        "tolerations": [{"key": "CriticalAddonsOnly", "operator": "Exists"}],
-        "containers": [_container(driver, image)],
-    }
+    pod = cluster_pod(_NAME, _container(driver, image))
     spec = {
         "replicas": 1,
         # Two controllers at once would both write the status of a domain.
@@ -111,19 +103,12 @@ def _container(driver: DriverPlan, image: str) -> Object:
             from_field("POD_NAME", "metadata.name"),
             from_field("NAMESPACE", "metadata.namespace"),
             value("IMAGE_NAME", image),
-            value("NVIDIA_VISIBLE_DEVICES", "void"),
+            NO_GPUS,
             value("LEADER_ELECTION_ENABLED", "false"),
             *gates_env(driver),
             *_limit_env(driver),
         ],
-        # Ours: the vendor asks for nothing and restricts nothing.
-        "resources": {"requests": {"cpu": "10m", "memory": "64Mi"}},
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": _USER,
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "resources": RESOURCES,
+        # Ours: the vendor restricts nothing.
+        "securityContext": UNPRIVILEGED,
     }

@@ -21,7 +21,8 @@ from .compute_domain_controller import (
     gates_env,
 )
 from .compute_domain_crds import GROUP, compute_domain_crds
-from .nvidia_kubelet_plugin import NAMESPACE, UPDATES, kubelet_plugin, plugin_pod
+from .nvidia_common import NAMESPACE
+from .nvidia_kubelet_plugin import UPDATES, kubelet_plugin, plugin_pod
 from .nvidia_network_policies import api_client_policy, compute_domain_daemon_policy
 from .objects import (
     READ,

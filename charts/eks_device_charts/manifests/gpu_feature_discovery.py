@@ -14,7 +14,7 @@ from __future__ import annotations
 from eks_devices import DriverPlan
 
 from .host_paths import host_path, mount
-from .nvidia_kubelet_plugin import RESOURCES
+from .nvidia_common import RESOURCES
 from .nvidia_plugin_options import NAME, gpu_env, plugin_daemon_set, security_context
 from .objects import Object, value
 

@@ -12,9 +12,17 @@ from eks_devices.feature_gates import gates_text
 from eks_devices.findings import raise_faults
 from eks_devices.names import COMPUTE_DOMAIN_DRIVER, GPU_DRIVER
 
-from .nvidia_kubelet_plugin import NAMESPACE
+from .nvidia_common import NAMESPACE, NO_GPUS, RESOURCES
 from .nvidia_network_policies import webhook_policy
-from .objects import Object, metadata, off_accelerated_nodes, pod_metadata, service_account, value
+from .objects import (
+    UNPRIVILEGED,
+    Object,
+    cluster_pod,
+    metadata,
+    pod_metadata,
+    service_account,
+    value,
+)
 
 NAME: Final = "dra-driver-nvidia-gpu-webhook"
 """The Deployment, its Service, and what they need; the Service is in the certificate."""
@@ -29,8 +37,6 @@ _LABELS = {"app.kubernetes.io/name": NAME}
 # What configurations of claims depend on; which groups have them on, the drivers judge.
 _CONFIGURED = ("MPSSupport", "PassthroughSupport", "TimeSlicingSettings")
 _GATES = gates_text(dict.fromkeys(_CONFIGURED, True))
-# Any user but root will do.
-_USER = 65532
 
 # The server reads its certificate once. A copy of what it started with lets the probe tell that
 # the certificate was renewed since, and the kubelet starts the server anew.
@@ -140,14 +146,9 @@ def _pod(container: Object, secret: str) -> Object:
         "whenUnsatisfiable": "ScheduleAnyway",
         "labelSelector": {"matchLabels": dict(_LABELS)},
     }
-    return {
-        "serviceAccountName": NAME,
+    return cluster_pod(NAME, container) | {
         "automountServiceAccountToken": False,
-        "priorityClassName": "system-cluster-critical",
-        "affinity": off_accelerated_nodes(),
-        "tolerations": [{"key": "CriticalAddonsOnly", "operator": "Exists"}],
         "topologySpreadConstraints": [spread],
-        "containers": [container],
         "volumes": [
             {"name": "cert", "secret": {"secretName": secret}},
             {"name": "started", "emptyDir": {"medium": "Memory", "sizeLimit": "1Mi"}},
@@ -160,20 +161,12 @@ def _container(image: str) -> Object:
         "name": "webhook",
         "image": image,
         "command": ["bash", "-c", _START],
-        # The image asks for every GPU.
-        "env": [value("NVIDIA_VISIBLE_DEVICES", "void"), value("FEATURE_GATES", _GATES)],
+        "env": [NO_GPUS, value("FEATURE_GATES", _GATES)],
         "ports": [{"name": "https", "containerPort": PORT}],
-        "resources": {"requests": {"cpu": "10m", "memory": "64Mi"}},
+        "resources": RESOURCES,
         "readinessProbe": {"httpGet": {"path": "/readyz", "port": "https", "scheme": "HTTPS"}},
         "livenessProbe": {"exec": {"command": ["bash", "-c", _IS_CURRENT]}, "periodSeconds": 30},
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": _USER,
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "securityContext": UNPRIVILEGED,
         "volumeMounts": [
             {"name": "cert", "mountPath": "/cert", "readOnly": True},
             {"name": "started", "mountPath": "/started"},

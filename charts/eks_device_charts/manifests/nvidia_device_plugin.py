@@ -9,14 +9,14 @@ from eks_devices import DriverPlan
 
 from .gpu_feature_discovery import DISCOVERY_NAME, discovery_objects
 from .host_paths import CDI, DEVICE_PLUGINS, host_path, mount
-from .nvidia_kubelet_plugin import NAMESPACE, RESOURCES
+from .nvidia_common import NAMESPACE, RESOURCES
 from .nvidia_mps_daemon import (
     MPS_DAEMON_NAME,
     MPS_ROOT,
-    is_wanted,
     mps_daemon_objects,
     mps_mounts,
     mps_volumes,
+    shares_by_mps,
     wait_for_daemon,
 )
 from .nvidia_network_policies import silent_policy
@@ -71,7 +71,7 @@ def _plugin(driver: DriverPlan, image: str) -> Object:
             host_path("cdi", CDI, "DirectoryOrCreate"),
             host_path("driver-root", "/", "Directory"),
         ]
-    if is_wanted(driver):
+    if shares_by_mps(driver):
         mounts += mps_mounts()
         volumes += mps_volumes()
         first.append(wait_for_daemon(image))
@@ -115,4 +115,4 @@ def _variables(driver: DriverPlan) -> list[Object]:
         for name, variable in _VARIABLES.items()
         if name in settings
     ]
-    return [*found, *([value("MPS_ROOT", MPS_ROOT)] if is_wanted(driver) else [])]
+    return [*found, *([value("MPS_ROOT", MPS_ROOT)] if shares_by_mps(driver) else [])]

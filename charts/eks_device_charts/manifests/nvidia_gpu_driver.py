@@ -12,8 +12,9 @@ from eks_devices.names import GPU_CLASS, GPU_DRIVER, GPU_RESOURCE, MIG_CLASS
 from .admission import own_slices_policy
 from .installation import Installation
 from .nvidia_claim_webhook import webhook_network_policy, webhook_objects
+from .nvidia_common import NAMESPACE
 from .nvidia_gpu_options import gates_on, options_env, passthrough_class, with_host_access
-from .nvidia_kubelet_plugin import NAMESPACE, UPDATES, kubelet_plugin, plugin_pod
+from .nvidia_kubelet_plugin import UPDATES, kubelet_plugin, plugin_pod
 from .nvidia_network_policies import api_client_policy
 from .objects import (
     READ,

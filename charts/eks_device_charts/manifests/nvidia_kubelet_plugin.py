@@ -5,17 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from .host_paths import CDI, DRA_PLUGINS, DRA_REGISTRY, host_path, mount
+from .nvidia_common import NO_GPUS, RESOURCES
 from .objects import Object, from_field, grpc_probe, value
 
-NAMESPACE: Final = "nvidia"
 # Two Pods on a node would fight over the registration socket, so none starts beside another.
 UPDATES: Final[Object] = {
     "type": "RollingUpdate",
     "rollingUpdate": {"maxUnavailable": "100%", "maxSurge": 0},
 }
-RESOURCES: Final[Object] = {"requests": {"cpu": "10m", "memory": "64Mi"}}
-"""Ours: the vendor's containers ask for nothing, so that the scheduler counts nothing and a busy
-node leaves a Pod the least share of its processors."""
 _DRIVER_ROOT = "/driver-root"
 
 
@@ -59,8 +56,7 @@ def _env(metrics_port: int, health_port: int) -> list[Object]:
         value("HTTP_ENDPOINT", f":{metrics_port}"),
         value("METRICS_PATH", "/metrics"),
         value("NVIDIA_DRIVER_ROOT", "/"),
-        # Otherwise the container runtime would hand every GPU to this container.
-        value("NVIDIA_VISIBLE_DEVICES", "void"),
+        NO_GPUS,
         value("CDI_ROOT", CDI),
         value("NVIDIA_MIG_CONFIG_DEVICES", "all"),
         from_field("NODE_NAME", "spec.nodeName"),
@@ -99,7 +95,7 @@ def _wait_for_driver(image: str) -> Object:
         "command": ["bash", "/usr/bin/kubelet-plugin-prestart.sh"],
         "env": [
             value("NVIDIA_DRIVER_ROOT", "/"),
-            value("NVIDIA_VISIBLE_DEVICES", "void"),
+            NO_GPUS,
             value("KUBELET_REGISTRAR_DIRECTORY_PATH", DRA_REGISTRY),
             value("KUBELET_PLUGINS_DIRECTORY_PATH", DRA_PLUGINS),
         ],

@@ -14,9 +14,9 @@ from typing import Final
 from eks_devices import DriverPlan, Feature
 
 from .host_paths import host_path, mount
-from .nvidia_kubelet_plugin import RESOURCES
+from .nvidia_common import NO_GPUS, RESOURCES
 from .nvidia_plugin_options import NAME, gpu_env, plugin_daemon_set
-from .objects import Object, value
+from .objects import Object
 
 _PART = "mps-control-daemon"
 MPS_DAEMON_NAME = f"{NAME}-{_PART}"
@@ -30,14 +30,14 @@ _CONTAINER_ROOT = "/mps"
 _READY = f"{_CONTAINER_ROOT}/.ready"
 
 
-def is_wanted(driver: DriverPlan) -> bool:
+def shares_by_mps(driver: DriverPlan) -> bool:
     """Whether an owner shares GPUs by MPS."""
     return driver.settings.get("sharing") == str(Feature.MPS)
 
 
 def mps_daemon_objects(driver: DriverPlan, image: str) -> list[Object]:
     """The DaemonSet of an owner that shares GPUs by MPS; no other owner has one."""
-    if not is_wanted(driver):
+    if not shares_by_mps(driver):
         return []
     container = {
         "name": "mps-control-daemon-ctr",
@@ -68,7 +68,7 @@ def _mount_shared_memory(image: str) -> Object:
         "name": "mps-control-daemon-mounts",
         "image": image,
         "command": ["mps-control-daemon", "mount-shm"],
-        "env": [value("NVIDIA_VISIBLE_DEVICES", "void")],
+        "env": [NO_GPUS],
         # A mount that the node is to see needs it.
         "securityContext": {"privileged": True},
         "volumeMounts": [mount("mps-root", _CONTAINER_ROOT, propagation="Bidirectional")],
@@ -98,7 +98,7 @@ def wait_for_daemon(image: str) -> Object:
         "name": "wait-for-mps-control-daemon",
         "image": image,
         "command": ["sh", "-c", f"until [ -e {_READY} ]; do sleep 1; done"],
-        "env": [value("NVIDIA_VISIBLE_DEVICES", "void")],
+        "env": [NO_GPUS],
         "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
         "volumeMounts": [mount("mps-root", _CONTAINER_ROOT, read_only=True)],
     }

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .nvidia_kubelet_plugin import NAMESPACE
+from .nvidia_common import NAMESPACE
 from .objects import Object, metadata
 
 # EKS serves its API there, and so does the Service inside the cluster.

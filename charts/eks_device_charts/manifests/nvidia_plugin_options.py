@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from eks_devices import DriverPlan, Feature
-from eks_devices.names import GPU_RESOURCE
+from eks_devices.names import GPU_RESOURCE, VISIBLE_DEVICES
 
 from .host_paths import mount
-from .nvidia_kubelet_plugin import NAMESPACE
+from .nvidia_common import NAMESPACE
 from .objects import Object, daemon_set, metadata, owned_name, value
 
 NAME: Final = "nvdp-nvidia-device-plugin"
@@ -59,7 +59,7 @@ def gpu_env(driver: DriverPlan) -> list[Object]:
     The GPUs come from the container runtime, which is NVIDIA's on these nodes.
     """
     env = [
-        value("NVIDIA_VISIBLE_DEVICES", "all"),
+        value(VISIBLE_DEVICES, "all"),
         value("NVIDIA_DRIVER_CAPABILITIES", "compute,utility"),
     ]
     if _has_mig(driver):

@@ -16,6 +16,16 @@ from eks_devices.names import (
 Object = dict[str, Any]
 
 READ: Final = ("get", "list", "watch")
+UNPRIVILEGED: Final[Object] = {
+    "runAsNonRoot": True,
+    # Any user but root will do, who writes no file and opens no low port.
+    "runAsUser": 65532,
+    "allowPrivilegeEscalation": False,
+    "readOnlyRootFilesystem": True,
+    "capabilities": {"drop": ["ALL"]},
+    "seccompProfile": {"type": "RuntimeDefault"},
+}
+"""The security context of a container that needs nothing of its node."""
 
 _MANAGED_BY = {"app.kubernetes.io/managed-by": "eks-devices"}
 _RBAC = "rbac.authorization.k8s.io"
@@ -186,13 +196,20 @@ def _expression(key: str, operator: str, values: list[str]) -> Object:
     return {"key": key, "operator": operator, "values": values}
 
 
-def off_accelerated_nodes() -> Object:
-    """The affinity of what must not run on a node with devices, tainted or not.
+def cluster_pod(account: str, container: Object) -> Object:
+    """The Pod of what serves a cluster, on no node with devices, tainted or not.
 
     Groups without devices, such as one for system Pods, have the label of their name too.
     """
     keys = [manager_label(device) for device in DeviceType]
-    return {"nodeAffinity": _required([{"key": one, "operator": "DoesNotExist"} for one in keys])}
+    off_devices = [{"key": one, "operator": "DoesNotExist"} for one in keys]
+    return {
+        "serviceAccountName": account,
+        "priorityClassName": "system-cluster-critical",
+        "affinity": {"nodeAffinity": _required(off_devices)},
+        "tolerations": [{"key": "CriticalAddonsOnly", "operator": "Exists"}],
+        "containers": [container],
+    }
 
 
 def _required(expressions: list[Object]) -> Object:
