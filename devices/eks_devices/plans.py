@@ -89,9 +89,8 @@ class NodegroupPlan:
     with a start brings; `node_repair` and `update` are None where EKS's own defaults hold.
     `extended_resources` is what Pods on device plugins ask for, `device_classes` what claims
     name; `mig` is how each GPU is cut, None for whole ones; `bottlerocket_settings` go by dotted
-    name; `masked_units` are services of the AMI that
-    must not run; `replace_key` changes when EKS has to make new nodes; `max_pods` and
-    `desired_size` are None where nothing is set.
+    name; `masked_units` are services of the AMI that must not run; `replace_key` changes when EKS
+    has to make new nodes; `max_pods` and `desired_size` are None where nothing is set.
     """
 
     name: str

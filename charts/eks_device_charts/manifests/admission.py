@@ -119,8 +119,6 @@ _NODES: Object = {
     "operations": ["UPDATE"],
     "resources": ["nodes", "nodes/status"],
 }
-
-
 _PODS: Object = {
     "apiGroups": [""],
     "apiVersions": ["v1"],

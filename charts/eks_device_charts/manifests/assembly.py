@@ -53,7 +53,7 @@ def device_manifests(plan: ClusterPlan, *, images: ImageSource) -> list[dict[str
 
     Raises:
         EksDevicesError: Every image that cannot be named (see `ImageSource.image`) and every
-            `SharingNotEmitted`: a way to share GPUs that has no manifests yet.
+            `FeatureGateNeedsRelease`: a gate of a driver that the image of an override lacks.
     """
     return in_apply_order(
         item for items in manager_manifests(plan, images).values() for item in items
