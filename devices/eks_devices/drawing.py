@@ -13,7 +13,7 @@ from ._frozen import FrozenDict
 from .amis import CUSTOM_AMI, ami_type, disk_device
 from .bottlerocket import bottlerocket_settings
 from .extended_resources import extended_resources
-from .feature_gates import gates_of
+from .feature_gates import told_gates
 from .findings import Finding
 from .gpu_operator import gpu_operator_labels
 from .gpu_rules import gpu_settings
@@ -34,6 +34,7 @@ from .names import (
     IMEX_UNIT,
     MIG_CLASS,
     NODEGROUP_LABEL,
+    PASSTHROUGH_GATE,
     POOL_LABEL,
     VFIO_CLASS,
     manager_label,
@@ -192,8 +193,8 @@ def _classes_of(device: DevicePlan, mig: Mig | None) -> tuple[str, ...]:
         return DEVICE_CLASSES[device.device_type]
     if mig is not None:
         return (GPU_CLASS, MIG_CLASS) if mig.is_dynamic else (MIG_CLASS,)
-    gates = gates_of(str(device.settings.get("feature-gates", "")))
-    return (GPU_CLASS, VFIO_CLASS) if gates.get("PassthroughSupport") else (GPU_CLASS,)
+    passthrough = told_gates(device.settings).get(PASSTHROUGH_GATE)
+    return (GPU_CLASS, VFIO_CLASS) if passthrough else (GPU_CLASS,)
 
 
 def _desired_size(spec: NodegroupSpec) -> int | None:

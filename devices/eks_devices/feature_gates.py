@@ -68,6 +68,11 @@ def gates_of(text: str) -> dict[str, bool]:
     return {name: value == "true" for name, _, value in pairs}
 
 
+def told_gates(settings: Mapping[str, object]) -> dict[str, bool]:
+    """The gates that the settings of a manager hold; the others are as the driver has them."""
+    return gates_of(str(settings.get("feature-gates", "")))
+
+
 def excluding_gate(name: str, gates: Mapping[str, bool]) -> str:
     """The gate that is on and does not work together with another; empty where none does."""
     rows = [row["gates"] for row in read_toml("nvidia_gates.toml")["excludes"]]

@@ -9,14 +9,20 @@ from enum import StrEnum
 from typing import Any
 
 from ._frozen import FrozenDict
-from .feature_gates import GPU_COMPONENT, gate_form_faults, gate_rule_faults
+from .feature_gates import (
+    GPU_COMPONENT,
+    FeatureGate,
+    feature_gates,
+    gate_form_faults,
+    gate_rule_faults,
+)
 from .findings import Finding, fault, raise_faults
+from .names import CONSUMABLE_SHARES_GATE, HEALTH_CHECK_GATE
 from .typecheck import boolean, is_token, members, plain_text, whole_number, wrong_type
 
 _SHARES_PAGE = "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/releases/tag/v0.5.0"
 _PLUGIN_PAGE = "https://github.com/NVIDIA/k8s-device-plugin/releases/tag/v0.20.0"
 _SHARE_WORDS = ("memory", "unlimited")
-_OPTION_OF_GATE = {"ConsumableShares": "consumable_shares=...", "DynamicMIG": "mig=Mig.dynamic()"}
 # The driver reads the number as an int of 64 bits, and exits when it does not fit.
 _MOST_SHARES = 2**63 - 1
 _MOST_XID = 65535
@@ -79,7 +85,7 @@ class GpuDriver:
     @property
     def gates(self) -> dict[str, bool]:
         """The gates that are named, and the one that follows from shares."""
-        shares = {} if self.consumable_shares is None else {"ConsumableShares": True}
+        shares = {} if self.consumable_shares is None else {CONSUMABLE_SHARES_GATE: True}
         return {**self.feature_gates, **shares}
 
 
@@ -204,27 +210,24 @@ def _xid_faults(values: object, path: str) -> Iterator[Finding]:
 
 def _effect_faults(driver: GpuDriver, path: str) -> list[Finding]:
     """Options that say the same twice, or that would do nothing."""
-    at, gates = f"{path}.feature_gates", driver.feature_gates
-    found = [
-        _follows(f"{at}[{gate}]", option, got=gates[gate])
-        for gate, option in _OPTION_OF_GATE.items()
-        if gate in gates
-    ]
-    if driver.ignored_xids and not driver.feature_gates.get("NVMLDeviceHealthCheck"):
+    at, given = f"{path}.feature_gates", driver.feature_gates
+    named = [feature_gates()[name] for name in given]
+    found = [_follows(one, at, got=given[one.name]) for one in named if one.option]
+    if driver.ignored_xids and not given.get(HEALTH_CHECK_GATE):
         found.append(_without_checks(driver, path))
     if driver.host_service and (driver.gates or driver.ignored_xids):
         found.append(_of_host(driver, path))
     return found
 
 
-def _follows(path: str, option: str, *, got: bool) -> Finding:
+def _follows(gate: FeatureGate, path: str, *, got: bool) -> Finding:
     return fault(
         "FeatureGateOfOption",
-        path,
-        f"this gate follows from {option}, which also says how it is used",
+        f"{path}[{gate.name}]",
+        f"this gate follows from {gate.option}, which also says how it is used",
         got=got,
-        allowed=option,
-        fix=f"leave the gate out, and use {option}",
+        allowed=gate.option,
+        fix=f"leave the gate out, and use {gate.option}",
     )
 
 
@@ -232,10 +235,10 @@ def _without_checks(driver: GpuDriver, path: str) -> Finding:
     return fault(
         "IgnoredXidsWithoutChecks",
         f"{path}.ignored_xids",
-        "the driver watches for XIDs with the gate NVMLDeviceHealthCheck only",
+        f"the driver watches for XIDs with the gate {HEALTH_CHECK_GATE} only",
         got=driver.ignored_xids,
         allowed="() without the gate",
-        fix='add feature_gates={"NVMLDeviceHealthCheck": True}, or leave ignored_xids out',
+        fix=f'add feature_gates={{"{HEALTH_CHECK_GATE}": True}}, or leave ignored_xids out',
     )
 
 

@@ -21,7 +21,7 @@ from .interfaces import group_instances
 from .kubernetes import gate_is_on, minors
 from .labels import taints_of
 from .mechanisms import Choice, feature_findings
-from .names import GPU_RESOURCE, SHARED_GPU_RESOURCE
+from .names import DYNAMIC_MIG_GATE, GPU_RESOURCE, MPS_GATE, SHARED_GPU_RESOURCE
 from .spec import NodegroupSpec
 from .taints import TaintEffect
 from .vocabulary import DeviceType, Feature, Mechanism, OperatingSystem
@@ -48,7 +48,7 @@ def _gates(spec: NodegroupSpec) -> dict[str, bool]:
     """The gates that a group names, and those that follow from its options."""
     dynamic = spec.mig is not None and spec.mig.is_dynamic
     named = spec.gpu_driver.gates if spec.gpu_driver else {}
-    return named | ({"DynamicMIG": True} if dynamic else {})
+    return named | ({DYNAMIC_MIG_GATE: True} if dynamic else {})
 
 
 def _driver_settings(spec: NodegroupSpec) -> Iterator[tuple[str, str | int]]:
@@ -110,7 +110,7 @@ def _driver_findings(
         return
     gates, named = _gates(spec), driver.feature_gates
     yield from gate_rule_faults(gates, f"{path}.feature_gates", named=named)
-    if driver.gates.get("MPSSupport"):
+    if driver.gates.get(MPS_GATE):
         yield from _eviction_findings(spec, instance)
     for name, on in driver.gates.items():
         if on:

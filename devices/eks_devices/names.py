@@ -41,6 +41,15 @@ COMPUTE_DOMAIN_DRIVER: Final = "compute-domain.nvidia.com"
 NEURON_DRIVER: Final = "neuron.aws.com"
 EFA_DRIVER: Final = "dra.net"
 
+# Gates of NVIDIA's driver for GPUs that something follows from; nvidia_gates.toml tells of all.
+TIME_SLICING_GATE: Final = "TimeSlicingSettings"
+MPS_GATE: Final = "MPSSupport"
+PASSTHROUGH_GATE: Final = "PassthroughSupport"
+DYNAMIC_MIG_GATE: Final = "DynamicMIG"
+HEALTH_CHECK_GATE: Final = "NVMLDeviceHealthCheck"
+CONSUMABLE_SHARES_GATE: Final = "ConsumableShares"
+FABRIC_PARTITIONS_GATE: Final = "FabricManagerPartitioning"
+
 GPU_CLASS: Final = "gpu.nvidia.com"
 MIG_CLASS: Final = "mig.nvidia.com"
 VFIO_CLASS: Final = "vfio.gpu.nvidia.com"

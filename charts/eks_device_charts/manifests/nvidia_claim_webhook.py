@@ -10,7 +10,13 @@ from typing import Final
 from eks_devices.claim_webhook import ClaimWebhook, claim_webhook_faults
 from eks_devices.feature_gates import gates_text
 from eks_devices.findings import raise_faults
-from eks_devices.names import COMPUTE_DOMAIN_DRIVER, GPU_DRIVER
+from eks_devices.names import (
+    COMPUTE_DOMAIN_DRIVER,
+    GPU_DRIVER,
+    MPS_GATE,
+    PASSTHROUGH_GATE,
+    TIME_SLICING_GATE,
+)
 
 from .nvidia_common import NAMESPACE, NO_GPUS, RESOURCES
 from .nvidia_network_policies import webhook_policy
@@ -35,7 +41,7 @@ _ISSUERS = "cert-manager.io/v1"
 _TEN_YEARS = "87600h"
 _LABELS = {"app.kubernetes.io/name": NAME}
 # What configurations of claims depend on; which groups have them on, the drivers judge.
-_CONFIGURED = ("MPSSupport", "PassthroughSupport", "TimeSlicingSettings")
+_CONFIGURED = (MPS_GATE, PASSTHROUGH_GATE, TIME_SLICING_GATE)
 _GATES = gates_text(dict.fromkeys(_CONFIGURED, True))
 
 # The server reads its certificate once. A copy of what it started with lets the probe tell that

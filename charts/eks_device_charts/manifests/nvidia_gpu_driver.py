@@ -7,7 +7,14 @@ from __future__ import annotations
 
 from eks_devices import DriverPlan, NvidiaInstallation
 from eks_devices.kubernetes import gate_is_on
-from eks_devices.names import GPU_CLASS, GPU_DRIVER, GPU_RESOURCE, MIG_CLASS
+from eks_devices.names import (
+    GPU_CLASS,
+    GPU_DRIVER,
+    GPU_RESOURCE,
+    MIG_CLASS,
+    MPS_GATE,
+    PASSTHROUGH_GATE,
+)
 
 from .admission import own_slices_policy
 from .installation import Installation
@@ -76,7 +83,7 @@ def device_classes(installation: Installation) -> list[Object]:
 
 def passthrough_classes(driver: DriverPlan) -> list[Object]:
     """The class of GPUs for virtual machines, where an owner's driver offers them."""
-    return [passthrough_class()] if "PassthroughSupport" in gates_on(driver) else []
+    return [passthrough_class()] if PASSTHROUGH_GATE in gates_on(driver) else []
 
 
 def claim_webhook(image: str, nvidia: NvidiaInstallation) -> list[Object]:
@@ -95,7 +102,7 @@ def network_policies() -> list[Object]:
 def driver_objects(driver: DriverPlan, image: str) -> list[Object]:
     """The DaemonSet of an owner, with an account of its own where it makes MPS daemons."""
     own = owned_name(_NAME, driver.owner)
-    access = _mps_access(own) if "MPSSupport" in gates_on(driver) else []
+    access = _mps_access(own) if MPS_GATE in gates_on(driver) else []
     account = access[0]["metadata"]["name"] if access else _NAME
     container = kubelet_plugin(
         "gpus",

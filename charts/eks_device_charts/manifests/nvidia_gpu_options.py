@@ -6,8 +6,13 @@ Source: https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/releases/tag/v0
 from __future__ import annotations
 
 from eks_devices import DriverPlan
-from eks_devices.feature_gates import gates_of
-from eks_devices.names import GPU_DRIVER, VFIO_CLASS
+from eks_devices.feature_gates import told_gates
+from eks_devices.names import (
+    FABRIC_PARTITIONS_GATE,
+    GPU_DRIVER,
+    PASSTHROUGH_GATE,
+    VFIO_CLASS,
+)
 
 from .host_paths import host_path, mount
 from .objects import Object, device_class, has, value
@@ -17,8 +22,6 @@ _VARIABLES = {
     "consumable-shares": "CONSUMABLE_SHARES",
     "ignored-xids": "ADDITIONAL_XIDS_TO_IGNORE",
 }
-_PASSTHROUGH = "PassthroughSupport"
-_PARTITIONS = "FabricManagerPartitioning"
 _HOST_ROOT = "/host-root"
 
 
@@ -46,15 +49,14 @@ def with_host_access(driver: DriverPlan, pod: Object) -> Object:
     one that has no fabric, and says nothing.
     """
     gates = gates_on(driver)
-    if _PASSTHROUGH in gates:
+    if PASSTHROUGH_GATE in gates:
         return _with_volumes(pod, [_host_root(), *_kernel()])
-    return _with_volumes(pod, [_host_root()]) if _PARTITIONS in gates else pod
+    return _with_volumes(pod, [_host_root()]) if FABRIC_PARTITIONS_GATE in gates else pod
 
 
 def gates_on(driver: DriverPlan) -> set[str]:
     """The gates that an owner's settings switch on."""
-    gates = gates_of(str(driver.settings.get("feature-gates", "")))
-    return {name for name, on in gates.items() if on}
+    return {name for name, on in told_gates(driver.settings).items() if on}
 
 
 # A volume and how the container mounts it.

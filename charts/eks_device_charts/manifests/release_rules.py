@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eks_devices import DeviceType, DriverPlan, Mechanism
-from eks_devices.feature_gates import feature_gates, gates_of, gates_source
+from eks_devices.feature_gates import feature_gates, gates_source, told_gates
 from eks_devices.findings import Finding, fault
 from eks_devices.releases import release_number
 
@@ -24,7 +24,7 @@ def release_faults(driver: DriverPlan, images: ImageSource) -> Iterator[Finding]
         return
     image = images.image(device_type=driver.device_type, mechanism=driver.mechanism)
     release = release_number(image.partition("@")[0].rpartition(":")[2])
-    for name in gates_of(str(driver.settings.get("feature-gates", ""))) if release else ():
+    for name in told_gates(driver.settings) if release else ():
         since = tuple(map(int, feature_gates()[name].since.split(".")))
         if release[:2] < since:
             yield _unknown_to_release(driver, name, image)
