@@ -14,22 +14,18 @@ from .feature_gates import (
     gates_source,
     gates_text,
 )
-from .findings import Finding, fault, info, warning
+from .findings import Finding, fault, warning
 from .gpu_options import DeviceListStrategy, GpuDriver, GpuPlugin
+from .gpu_taints import eviction_findings, toleration_findings
+from .instance_faults import bare_metal_gpu_types
 from .instance_types import AcceleratedInstanceType
 from .interfaces import group_instances
 from .kubernetes import gate_is_on, minors
-from .labels import taints_of
 from .mechanisms import Choice, feature_findings
-from .names import DYNAMIC_MIG_GATE, GPU_RESOURCE, MPS_GATE, SHARED_GPU_RESOURCE
+from .names import DYNAMIC_MIG_GATE, MPS_GATE, SHARED_GPU_RESOURCE
 from .spec import NodegroupSpec
-from .taints import TaintEffect
 from .vocabulary import DeviceType, Feature, Mechanism, OperatingSystem
 
-_TOLERATIONS = (
-    "https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/"
-    "#extendedresourcetoleration"
-)
 Settings = tuple[tuple[str, str | int], ...]
 
 
@@ -98,7 +94,9 @@ def gpu_findings(
         yield from _plugin_findings(spec)
         yield from _list_strategy_findings(spec)
         yield from _client_faults(spec, instance)
-        yield from _toleration_findings(spec, instance)
+        if spec.gpu_sharing is not None and spec.gpu_sharing.rename:
+            at = f"{spec.path}.gpu_sharing.rename"
+            yield from toleration_findings(spec, SHARED_GPU_RESOURCE, at)
 
 
 def _driver_findings(
@@ -111,7 +109,7 @@ def _driver_findings(
     gates, named = _gates(spec), driver.feature_gates
     yield from gate_rule_faults(gates, f"{path}.feature_gates", named=named)
     if driver.gates.get(MPS_GATE):
-        yield from _eviction_findings(spec, instance)
+        yield from eviction_findings(spec)
     for name, on in driver.gates.items():
         if on:
             at = _gate_path(path, name, driver)
@@ -119,11 +117,8 @@ def _driver_findings(
 
 
 def _gate_path(path: str, name: str, driver: GpuDriver) -> str:
-    return (
-        f"{path}.feature_gates[{name}]"
-        if name in driver.feature_gates
-        else (f"{path}.consumable_shares")
-    )
+    named = name in driver.feature_gates
+    return f"{path}.feature_gates[{name}]" if named else f"{path}.consumable_shares"
 
 
 def _gate_findings(
@@ -134,9 +129,15 @@ def _gate_findings(
     version: str,
 ) -> Iterator[Finding]:
     if gate.feature:
-        option = path.removeprefix(f"{spec.path}.")
-        feature, of_type = Feature(gate.feature), {"family": instance.family, "version": version}
-        yield from feature_findings(spec, Mechanism.DRA, feature, option, got=gate.name, **of_type)
+        yield from feature_findings(
+            spec,
+            Mechanism.DRA,
+            Feature(gate.feature),
+            path.removeprefix(f"{spec.path}."),
+            got=gate.name,
+            family=instance.family,
+            version=version,
+        )
     elif gate.kubernetes_gate and not gate_is_on(gate.kubernetes_gate, version):
         yield _kubernetes_fault(gate, path, version)
     # Of the types that EC2 may start, the first that has a hypervisor.
@@ -165,17 +166,12 @@ def _kubernetes_fault(gate: FeatureGate, path: str, version: str) -> Finding:
 
 
 def _bare_metal_fault(gate: FeatureGate, path: str, instance: AcceleratedInstanceType) -> Finding:
-    metal = [
-        one.name
-        for one in AcceleratedInstanceType.all()
-        if one.bare_metal and one.device_type is DeviceType.GPU
-    ]
     return fault(
         "FeatureGateNeedsBareMetal",
         path,
         f"{gate.name} needs an IOMMU, and {instance.name} runs under a hypervisor",
         got=instance.name,
-        allowed=", ".join(metal),
+        allowed=bare_metal_gpu_types(),
         fix="use a bare metal type, or leave the gate out",
         source=gates_source(),
     )
@@ -194,9 +190,14 @@ def _host_findings(spec: NodegroupSpec, family: str, version: str) -> Iterator[F
             source="https://github.com/bottlerocket-os/bottlerocket/releases/tag/v1.66.0",
         )
         return
-    feature = Feature.HOST_SERVICE
     yield from feature_findings(
-        spec, Mechanism.DRA, feature, path, got="True", family=family, version=version
+        spec,
+        Mechanism.DRA,
+        Feature.HOST_SERVICE,
+        path,
+        got="True",
+        family=family,
+        version=version,
     )
 
 
@@ -224,37 +225,6 @@ def _client_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> It
             allowed=f"2 to {most}",
             fix=f"use {most} replicas or fewer",
             source=row["source"],
-        )
-
-
-def _eviction_findings(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
-    """The driver puts MPS daemons on their node by name, without tolerations."""
-    for taint in taints_of(spec, instance.device_type):
-        if taint.effect is TaintEffect.NO_EXECUTE:
-            yield warning(
-                "MpsDaemonEvicted",
-                f"{spec.path}.taints",
-                f"the driver's MPS daemons do not tolerate {taint}, so that they are evicted and "
-                "Pods which share a GPU by MPS wait for one in vain",
-                fix="use the effect NoSchedule, or share otherwise",
-                source=gates_source(),
-            )
-
-
-def _toleration_findings(
-    spec: NodegroupSpec, instance: AcceleratedInstanceType
-) -> Iterator[Finding]:
-    """EKS gives Pods a toleration for the key that is called like what they ask for."""
-    sharing = spec.gpu_sharing
-    taints = [one for one in taints_of(spec, instance.device_type) if one.key == GPU_RESOURCE]
-    if sharing is not None and sharing.rename and taints:
-        yield info(
-            "TolerationNotAdded",
-            f"{spec.path}.gpu_sharing.rename",
-            f"Pods that ask for {SHARED_GPU_RESOURCE} get no toleration for the taint "
-            f"{taints[0]}, as those that ask for {GPU_RESOURCE} do",
-            fix=f"add the toleration {{key: {GPU_RESOURCE}, operator: Exists}} to them",
-            source=_TOLERATIONS,
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .findings import Finding, fault
 from .instance_types import AcceleratedInstanceType
+from .vocabulary import DeviceType
 
 _COMPUTE_DOMAINS = "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu"
 _LOGICAL_CORES = (
@@ -30,6 +31,13 @@ def nvlink_fault(instance: AcceleratedInstanceType, path: str, got: object) -> F
         fix="use such a type, or do without ComputeDomains",
         source=_COMPUTE_DOMAINS,
     )
+
+
+def bare_metal_gpu_types() -> str:
+    """The types with GPUs and no hypervisor, as faults name them to those who need an IOMMU."""
+    types = AcceleratedInstanceType.all()
+    gpus = (one for one in types if one.device_type is DeviceType.GPU)
+    return ", ".join(one.name for one in gpus if one.bare_metal)
 
 
 def logical_core_fault(instance: AcceleratedInstanceType, path: str, size: object) -> Finding:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .feature_gates import gates_source
-from .findings import Finding, fault, info, warning
+from .findings import Finding, fault, warning
+from .gpu_taints import toleration_findings
 from .instance_types import AcceleratedInstanceType
 from .kubernetes import floors
-from .labels import taints_of
 from .mechanisms import Choice, feature_findings
 from .mig import Mig, MigStrategy, mig_bottlerocket_faults, mig_hardware_faults
-from .names import GPU_RESOURCE, mig_resource
+from .names import mig_resource
 from .published import mig_model, published
 from .sharing import shared_partition_fault
 from .spec import NodegroupSpec
@@ -19,10 +19,6 @@ from .vocabulary import Feature, Mechanism, OperatingSystem
 
 # From Hopper on the driver can enable MIG mode while it runs.
 _OLD_ARCHITECTURE = "Ampere"
-_TOLERATIONS = (
-    "https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/"
-    "#extendedresourcetoleration"
-)
 
 
 def mig_type_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
@@ -61,7 +57,7 @@ def mig_findings(
     elif spec.operating_system is OperatingSystem.BOTTLEROCKET and not instance.nvlink_domain:
         yield from mig_bottlerocket_faults(mig, instance, path)
     if choice.mechanism is Mechanism.DEVICE_PLUGIN and mig.strategy is MigStrategy.MIXED:
-        yield from _toleration_findings(spec, mig, instance, path)
+        yield from toleration_findings(spec, mig_resource(mig.profiles[0]), f"{path}.strategy")
 
 
 def _words(mig: Mig) -> str:
@@ -104,20 +100,4 @@ def _dynamic_findings(
             f"{floor.needed_for} need a control plane of {version}.{patch} or later: {floor.why}",
             fix="look at the patch of the cluster with `kubectl version` before nodes join",
             source=floor.source,
-        )
-
-
-def _toleration_findings(
-    spec: NodegroupSpec, mig: Mig, instance: AcceleratedInstanceType, path: str
-) -> Iterator[Finding]:
-    """EKS gives Pods a toleration for the key that is called like what they ask for."""
-    taints = [one for one in taints_of(spec, instance.device_type) if one.key == GPU_RESOURCE]
-    if taints:
-        yield info(
-            "TolerationNotAdded",
-            f"{path}.strategy",
-            f"Pods that ask for {mig_resource(mig.profiles[0])} get no toleration for the taint "
-            f"{taints[0]}, as those that ask for {GPU_RESOURCE} do",
-            fix=f"add the toleration {{key: {GPU_RESOURCE}, operator: Exists}} to them",
-            source=_TOLERATIONS,
         )

@@ -9,13 +9,12 @@ from typing import Final
 from ..findings import Finding, fault
 from ..mig import Mig, partitions
 from ..plans import DevicePlan, NodegroupPlan
-from .kinds import RequestKind
+from .kinds import WHOLE_GPUS, RequestKind
 from .requests import DeviceRequest
 from .templates import ResourceClaim, ResourceClaimTemplate
 
 Claim = ResourceClaim | ResourceClaimTemplate
 
-_WHOLE: Final = (RequestKind.GPU, RequestKind.VFIO)
 _GUIDE: Final = "https://docs.aws.amazon.com/eks/latest/userguide/device-management-nvidia-mig.html"
 
 
@@ -32,7 +31,7 @@ def cut_faults(claim: Claim, gpus: DevicePlan, plan: NodegroupPlan) -> Iterator[
         path = f"{claim.path}.requests[{index}]"
         if mig is None and request.kind is RequestKind.MIG:
             yield _not_cut(path, request, plan)
-        elif mig is not None and not mig.is_dynamic and request.kind in _WHOLE:
+        elif mig is not None and not mig.is_dynamic and request.kind in WHOLE_GPUS:
             yield _no_whole_gpus(path, request, mig, plan)
     if mig is not None and not mig.is_dynamic:
         yield from _other_cuts(claim, mig, gpus, plan)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..feature_gates import gates_source
 from ..findings import Finding, fault
-from ..instance_faults import logical_core_fault
+from ..instance_faults import bare_metal_gpu_types, logical_core_fault
 from ..instance_types import AcceleratedInstanceType
 from ..mig.geometry import unknown_mig_profile
 from ..network import default_efa_count, max_efa_count
@@ -118,14 +118,12 @@ def _memory(path: str, memory: str, instance: AcceleratedInstanceType) -> Iterat
 
 
 def _not_metal(path: str, instance: AcceleratedInstanceType) -> Finding:
-    types = AcceleratedInstanceType.all()
-    metal = [one.name for one in types if one.bare_metal and most_devices(one, RequestKind.VFIO)]
     return fault(
         "PassthroughNeedsBareMetal",
         path,
         f"virtual machines need an IOMMU, and {instance.name} runs under a hypervisor itself",
         got=instance.name,
-        allowed=", ".join(metal),
+        allowed=bare_metal_gpu_types(),
         fix="use a bare metal type, or DeviceRequest.gpu()",
         source=gates_source(),
     )
