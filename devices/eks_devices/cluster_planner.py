@@ -93,14 +93,10 @@ def findings_together(
     plans: tuple[NodegroupPlan, ...], keep: Keep, nvidia: NvidiaInstallation
 ) -> Iterator[Finding]:
     """What groups and their installation have together and none has alone."""
-    installed = frozenset(
-        (one.device_type, one.mechanism)
-        for plan in plans
-        for one in plan.devices
-        if is_default(one.owner)
-    )
     yield from cluster_findings(plans)
-    yield from nvidia_findings(plans, keep, nvidia, installed=installed)
+    # While there is no group, nobody knows what is to be read.
+    if plans:
+        yield from nvidia_findings(nvidia, _held(plans, keep))
 
 
 def join_faults(
@@ -183,19 +179,24 @@ def _keep_faults(keep: object, minor: KubernetesMinor | Finding) -> Iterator[Fin
 
 def _scope_faults(plans: tuple[NodegroupPlan, ...], keep: Keep) -> list[Finding]:
     """A scoped manager shares the default installation's classes and accounts."""
-    kept = {(device, mechanism) for device, mechanisms in keep.items() for mechanism in mechanisms}
-    held = kept | {
-        (device.device_type, device.mechanism)
-        for plan in plans
-        for device in plan.devices
-        if is_default(device.owner)
-    }
+    held = _held(plans, keep)
     return [
         _lacking(plan, device)
         for plan in plans
         for device in plan.devices
         if is_scoped(device.owner) and (device.device_type, device.mechanism) not in held
     ]
+
+
+def _held(plans: tuple[NodegroupPlan, ...], keep: Keep) -> set[tuple[DeviceType, Mechanism]]:
+    """The managers that the default installation holds, for groups or because it keeps them."""
+    kept = {(device, mechanism) for device, mechanisms in keep.items() for mechanism in mechanisms}
+    return kept | {
+        (device.device_type, device.mechanism)
+        for plan in plans
+        for device in plan.devices
+        if is_default(device.owner)
+    }
 
 
 def _lacking(plan: NodegroupPlan, device: DevicePlan) -> Finding:

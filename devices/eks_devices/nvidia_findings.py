@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator
 
 from .findings import Finding, warning
 from .nvidia_installation import NvidiaInstallation
-from .plans import NodegroupPlan
 from .vocabulary import DeviceType, Mechanism
 
 Manager = tuple[DeviceType, Mechanism]
@@ -23,24 +22,15 @@ _READ_BY: tuple[tuple[str, str, tuple[Manager, ...]], ...] = (
 )
 
 
-def nvidia_findings(
-    plans: Sequence[NodegroupPlan],
-    keep: Mapping[DeviceType, Sequence[Mechanism]],
-    nvidia: NvidiaInstallation,
-    *,
-    installed: frozenset[Manager],
-) -> Iterator[Finding]:
-    """The warnings of options that do nothing beside the groups that there are.
+def nvidia_findings(nvidia: NvidiaInstallation, held: Collection[Manager]) -> Iterator[Finding]:
+    """The warnings of options that do nothing beside the managers that there are.
 
     Args:
-        plans: The groups; while there is none, nothing is known.
-        keep: What the installation holds without a group.
-        nvidia: Its options.
-        installed: The managers that it holds for groups.
+        nvidia: The options of an installation.
+        held: The managers that it holds.
     """
-    held = installed | {(device, one) for device, several in keep.items() for one in several}
-    for name, what, readers in _READ_BY if plans else ():
-        if getattr(nvidia, name) and held.isdisjoint(readers):
+    for name, what, readers in _READ_BY:
+        if getattr(nvidia, name) and not any(one in held for one in readers):
             yield warning(
                 "NvidiaOptionWithoutEffect",
                 f"nvidia.{name}",
