@@ -1,4 +1,4 @@
-"""A mapping that cannot change, so that frozen values may hold one."""
+"""Mappings and lists that cannot change, so that frozen values may hold them."""
 
 from __future__ import annotations
 
@@ -51,6 +51,27 @@ class FrozenDict(dict[K, V]):
 def frozen_dict(items: Mapping[K, V] | Iterable[tuple[K, V]] = ()) -> FrozenDict[K, V]:
     """Copy `items` into a mapping that cannot change."""
     return FrozenDict(items)
+
+
+def copied_list(value: Any) -> Any:
+    """A list or tuple as a tuple; what is neither, or cannot be read, stays for the rules to find.
+
+    Sets have no order, and an iterator could be read only once.
+    """
+    try:
+        return tuple(map(plain_text, value)) if isinstance(value, (list, tuple)) else value
+    except Exception:  # noqa: BLE001  (a list that cannot be read has the wrong type)
+        return value
+
+
+def copied_mapping(value: Any) -> Any:
+    """A copy that cannot change; what is not a mapping, or unreadable, stays for the rules."""
+    if not isinstance(value, Mapping):
+        return value
+    try:
+        return FrozenDict((plain_text(key), plain_text(one)) for key, one in value.items())
+    except Exception:  # noqa: BLE001  (a mapping that cannot be read has the wrong type)
+        return value
 
 
 def deep_frozen(value: Any) -> Any:

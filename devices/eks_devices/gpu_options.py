@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ._frozen import FrozenDict
+from ._frozen import FrozenDict, copied_mapping
 from .feature_gates import (
     GPU_COMPONENT,
     FeatureGate,
@@ -18,7 +18,15 @@ from .feature_gates import (
 )
 from .findings import Finding, fault, raise_faults
 from .names import CONSUMABLE_SHARES_GATE, HEALTH_CHECK_GATE
-from .typecheck import boolean, is_token, members, plain_text, whole_number, wrong_type
+from .typecheck import (
+    boolean,
+    is_token,
+    member,
+    members,
+    plain_text,
+    whole_number,
+    wrong_type,
+)
 
 _SHARES_PAGE = "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/releases/tag/v0.5.0"
 _PLUGIN_PAGE = "https://github.com/NVIDIA/k8s-device-plugin/releases/tag/v0.20.0"
@@ -77,7 +85,7 @@ class GpuDriver:
 
     def __post_init__(self) -> None:
         """Copy collections, and raise EksDevicesError with every fault."""
-        object.__setattr__(self, "feature_gates", frozen_gates(self.feature_gates))
+        object.__setattr__(self, "feature_gates", copied_mapping(self.feature_gates))
         object.__setattr__(self, "consumable_shares", plain_text(self.consumable_shares))
         object.__setattr__(self, "ignored_xids", _frozen_list(self.ignored_xids))
         raise_faults(_driver_faults(self, "gpu_driver"))
@@ -140,15 +148,6 @@ def gpu_option_faults(driver: object, plugin: object, path: str) -> tuple[Findin
             fix = f"use {kind.__name__}(...)"
             found.append(wrong_type(f"{path}.{name}", value, f"a {kind.__name__}, or None", fix))
     return tuple(found)
-
-
-def frozen_gates(value: Any) -> Any:
-    """A mapping as one that cannot change; what cannot be read stays, for the rules to find."""
-    try:
-        items = value.items() if isinstance(value, Mapping) else None
-        return value if items is None else FrozenDict((plain_text(key), on) for key, on in items)
-    except Exception:  # noqa: BLE001  (a mapping of a user's may raise anything)
-        return value
 
 
 def _frozen_list(value: Any) -> Any:
@@ -263,11 +262,7 @@ def _plugin_faults(plugin: GpuPlugin, path: str) -> tuple[Finding, ...]:
         ("device_id_strategy", DeviceIdStrategy),
     )
     for name, enum in enums:
-        value = getattr(plugin, name)
-        if value is not None and not isinstance(value, enum):
-            wanted = ", ".join(f"{enum.__name__}.{one.name}" for one in enum)
-            fix = f"name a member of {enum.__name__}"
-            found.append(wrong_type(f"{path}.{name}", value, f"{wanted}, or None", fix))
+        found += member(getattr(plugin, name), enum, f"{path}.{name}", optional=True)
     found += _xid_faults(plugin.ignored_xids, f"{path}.ignored_xids")
     return tuple(found or _idle_options(plugin, path))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ._frozen import FrozenDict
+from ._frozen import FrozenDict, copied_mapping
 from .claim_webhook import ClaimWebhook, claim_webhook_faults
 from .feature_gates import (
     COMPUTE_DOMAIN_COMPONENT,
@@ -17,7 +17,6 @@ from .feature_gates import (
     gates_text,
 )
 from .findings import Finding, raise_faults
-from .gpu_options import frozen_gates
 from .typecheck import boolean, whole_number, wrong_type
 
 MOST_DOMAIN_NODES = 18
@@ -57,7 +56,7 @@ class NvidiaInstallation:
 
     def __post_init__(self) -> None:
         """Copy the mapping, and raise EksDevicesError with every fault."""
-        object.__setattr__(self, "compute_domain_gates", frozen_gates(self.compute_domain_gates))
+        object.__setattr__(self, "compute_domain_gates", copied_mapping(self.compute_domain_gates))
         raise_faults(_faults(self, "nvidia"))
 
     def compute_domain_settings(self) -> Iterator[tuple[str, str | int]]:

@@ -93,11 +93,15 @@ def text(value: object, path: str, wanted: str, fix: str) -> Iterator[Finding]:
         yield wrong_type(path, value, wanted, fix)
 
 
-def member(value: object, enum: type[StrEnum], path: str) -> Iterator[Finding]:
+def member(
+    value: object, enum: type[StrEnum], path: str, *, optional: bool = False
+) -> Iterator[Finding]:
     """The fault of a value that is not a member of a closed set; its text is not enough."""
-    if not isinstance(value, enum):
-        wanted = ", ".join(f"{enum.__name__}.{one.name}" for one in enum)
-        yield wrong_type(path, value, wanted, f"name a member of {enum.__name__}")
+    if isinstance(value, enum) or (optional and value is None):
+        return
+    wanted = ", ".join(f"{enum.__name__}.{one.name}" for one in enum)
+    wanted += ", or None" if optional else ""
+    yield wrong_type(path, value, wanted, f"name a member of {enum.__name__}")
 
 
 def listed(

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ._affinity import require_neighbours, require_nodes
+from ._frozen import copied_mapping
 from ._pod_specs import POD_SPEC, Container, PodSpec
 from .claims import ComputeDomain
-from .claims._values import copied_mapping
+from .claims.syntax import DRA_PAGE
 from .claims.syntax import labels as label_faults
 from .findings import Finding, fault
 from .instance_faults import nvlink_fault
@@ -34,9 +35,6 @@ _RUNTIME: Final = (
     "docker-specialized.html"
 )
 _KUBELET: Final = "https://github.com/kubernetes/kubernetes/blob/master/pkg/kubelet/kubelet_pods.go"
-_CLAIMS: Final = (
-    "https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/"
-)
 _PODS: Final = "https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/"
 
 
@@ -254,7 +252,7 @@ def _taken(path: str, claim: dict[str, Any]) -> Finding:
         got=claim.get("resourceClaimTemplateName"),
         allowed=f"{_CLAIM} for the channel of one domain",
         fix="name one ComputeDomain for the Pod, or rename the claim that is no channel",
-        source=_CLAIMS,
+        source=DRA_PAGE,
     )
 
 
@@ -275,7 +273,7 @@ def _with_devices(pod: PodSpec, channel: str) -> list[Container]:
                 got=[one.name for one in pod.containers],
                 allowed="a container with a claim or an extended resource for GPUs",
                 fix='add the GPUs first, or name containers=["..."]',
-                source=_CLAIMS,
+                source=DRA_PAGE,
             )
         )
     return found

@@ -13,7 +13,7 @@ from ..instance_faults import nvlink_fault
 from ..instance_types import lookup
 from ..syntax import dns_label, dns_subdomain, is_dns_subdomain
 from ..typecheck import member, path_step, plain_text, whole_number
-from ._values import json_text
+from ._json_text import json_text
 from .configs import NVIDIA_API
 from .settle import version_faults
 from .templates import DEFAULT_NAMESPACE

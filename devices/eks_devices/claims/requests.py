@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from .._frozen import copied_list
 from ..findings import raise_faults
 from ..instance_types import AcceleratedInstanceType
 from ..names import GPU_DRIVER, NEURON_DRIVER
 from ..typecheck import plain_text
-from ._values import copied_list
 from .configs import request_configs
 from .kinds import IommuBackendPolicy, RequestKind
 from .request_checks import request_faults

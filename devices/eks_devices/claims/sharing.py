@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from .._frozen import FrozenDict
+from .._frozen import FrozenDict, copied_mapping
 from ..findings import Finding, fault, raise_faults
 from ..quantities import memory_faults
 from ..sharing import SHARING_FEATURES
 from ..typecheck import boolean, is_token, member, path_step, plain_text, whole_number, wrong_type
 from ..vocabulary import Feature
-from ._values import copied_mapping
 from .syntax import MOST_DEVICES
 
 _API_PAGE: Final = (

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
+from .._frozen import copied_list, copied_mapping
 from ..findings import Finding, raise_faults
 from ..syntax import dns_label, dns_subdomain
 from ..typecheck import path_step, plain_text
-from ._values import copied_list, copied_mapping, json_text
+from ._json_text import json_text
 from .asked import Asked, count_of
 from .configs import claim_configs
 from .kinds import RequestKind
