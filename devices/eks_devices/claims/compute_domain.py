@@ -39,16 +39,16 @@ class ComputeDomain:
     object cannot be changed once it exists.
 
     Args:
-        name: name of the object, a DNS name.
-        namespace: its namespace, `default` when left out; nobody creates it.
-        nodes: how many nodes report ready before the domain does. The default 0 waits for no
+        name: Name of the object, a DNS name.
+        namespace: Its namespace, `default` when left out; nobody creates it.
+        nodes: How many nodes report ready before the domain does. The default 0 waits for no
             number, as the driver recommends: Pods join as they start. Nodes of several
             UltraServers may be in one domain, but memory is shared within each UltraServer only.
-        channel_template: name of the template that the driver makes, `<name>-channel` by default.
-        allocation: one channel for each Pod by default, or all of them.
+        channel_template: Name of the template that the driver makes, `<name>-channel` by default.
+        allocation: One channel for each Pod by default, or all of them.
 
     Raises:
-        EksDevicesError: with every fault of the arguments.
+        EksDevicesError: With every fault of the arguments.
 
     Source: https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu
     """
@@ -83,11 +83,11 @@ class ComputeDomain:
         """The manifest of the ComputeDomain.
 
         Args:
-            kubernetes_version: minor of the cluster, "1.34" or later.
-            instance_type: type of the nodes; by default the domain is checked against none.
+            kubernetes_version: Minor of the cluster, "1.34" or later.
+            instance_type: Type of the nodes; by default the domain is checked against none.
 
         Raises:
-            EksDevicesError: with every fault of the domain on this cluster and type.
+            EksDevicesError: With every fault of the domain on this cluster and type.
         """
         version = version_faults(kubernetes_version, f"{self.path}.kubernetes_version")
         raise_faults((*version, *_type_faults(self, instance_type)))

@@ -50,7 +50,7 @@ class MatchAttribute:
         """An attribute of a driver's own, `gpu.nvidia.com/parentUUID`.
 
         Args:
-            attribute: domain and name of the attribute; every device must publish it. The name of
+            attribute: Domain and name of the attribute; every device must publish it. The name of
                 a device group, `resource.aws.com/devicegroup4_id`, limits the claim to its size.
 
         Raises:

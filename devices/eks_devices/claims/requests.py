@@ -53,16 +53,16 @@ class DeviceRequest:
         """Whole GPUs of one node, one by default.
 
         Args:
-            count: how many.
-            sharing: how those who use the claim share the GPUs; by default the driver does
+            count: How many.
+            sharing: How those who use the claim share the GPUs; by default the driver does
                 nothing about it.
-            memory: memory of each GPU, a quantity of Kubernetes of at least 1Mi, for nodes that
+            memory: Memory of each GPU, a quantity of Kubernetes of at least 1Mi, for nodes that
                 share GPUs between claims, `GpuDriver(consumable_shares="memory")`, from
                 Kubernetes 1.36 on. By default all of it, and none with shares of another kind.
-            name: the request's name, `gpu` by default.
+            name: The request's name, `gpu` by default.
 
         Raises:
-            EksDevicesError: with every fault of the arguments; so do all factories.
+            EksDevicesError: With every fault of the arguments; so do all factories.
         """
         return cls._make(RequestKind.GPU, name, count=count, sharing=sharing, memory=memory)
 
@@ -81,11 +81,11 @@ class DeviceRequest:
         True})`. A claim has no GPUs or partitions beside them.
 
         Args:
-            count: how many.
-            iommu_backend: the interface of the IOMMU; by default the driver's LegacyOnly.
-            enable_api_device: gives containers the device of that interface, `/dev/vfio/vfio` or
+            count: How many.
+            iommu_backend: The interface of the IOMMU; by default the driver's LegacyOnly.
+            enable_api_device: Gives containers the device of that interface, `/dev/vfio/vfio` or
                 `/dev/iommu`; by default the driver does not.
-            name: the request's name, `vfio` by default.
+            name: The request's name, `vfio` by default.
         """
         return cls._make(
             RequestKind.VFIO,
@@ -107,12 +107,12 @@ class DeviceRequest:
         """Partitions of GPUs, one by default.
 
         Args:
-            profile: the MIG profile as the driver publishes it, `1g.10gb`.
-            count: how many; they may be on different GPUs of the node unless the claim matches
+            profile: The MIG profile as the driver publishes it, `1g.10gb`.
+            count: How many; they may be on different GPUs of the node unless the claim matches
                 `gpu.nvidia.com/parentUUID`.
-            sharing: how those who use the claim share the partitions, `ClaimSharing.mps()`; by
+            sharing: How those who use the claim share the partitions, `ClaimSharing.mps()`; by
                 default the driver does nothing about it.
-            name: the request's name, `mig` by default.
+            name: The request's name, `mig` by default.
         """
         return cls._make(RequestKind.MIG, name, count=count, profile=profile, sharing=sharing)
 
@@ -123,10 +123,10 @@ class DeviceRequest:
         """Neuron devices (chips), one by default.
 
         Args:
-            count: how many; 1, 4, 8 or 16 where the claim matches DEVICE_GROUP.
-            logical_neuron_cores: physical cores per logical NeuronCore, 1 or 2, on chips that
+            count: How many; 1, 4, 8 or 16 where the claim matches DEVICE_GROUP.
+            logical_neuron_cores: Physical cores per logical NeuronCore, 1 or 2, on chips that
                 have them; by default the chip's own setting (2 on Trainium2).
-            name: the request's name, `neuron` by default.
+            name: The request's name, `neuron` by default.
         """
         return cls._make(
             RequestKind.NEURON, name, count=count, logical_neuron_cores=logical_neuron_cores
@@ -137,10 +137,10 @@ class DeviceRequest:
         """Elastic Fabric Adapter interfaces.
 
         Args:
-            count: how many; by default filled from the instance type: with DEVICE_GROUP the EFAs
+            count: How many; by default filled from the instance type: with DEVICE_GROUP the EFAs
                 of the group, with PCIE_ROOT the GPUs' fair share of their root, otherwise every
                 EFA of the type's default layout.
-            name: the request's name, `efa` by default.
+            name: The request's name, `efa` by default.
         """
         return cls._make(RequestKind.EFA, name, count=count)
 
@@ -151,9 +151,9 @@ class DeviceRequest:
         """One whole node of a Trainium UltraServer.
 
         Args:
-            mode: how many nodes of the UltraServer work together: 1, 2 or 4, all four by default.
-            logical_neuron_cores: as in `neuron`.
-            name: the request's name, `ultraserver-node` by default.
+            mode: How many nodes of the UltraServer work together: 1, 2 or 4, all four by default.
+            logical_neuron_cores: As in `neuron`.
+            name: The request's name, `ultraserver-node` by default.
         """
         kind = RequestKind.ULTRASERVER_NODE
         cores = logical_neuron_cores
@@ -185,8 +185,8 @@ class DeviceRequest:
         """The request as `resource.k8s.io/v1` takes it.
 
         Args:
-            count: how many devices, where the request leaves it open too.
-            instance_type: type of the nodes; by default they may be of any type.
+            count: How many devices, where the request leaves it open too.
+            instance_type: Type of the nodes; by default they may be of any type.
         """
         exactly: dict[str, Any] = {
             "deviceClassName": self.kind.device_class,

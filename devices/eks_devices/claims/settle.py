@@ -25,7 +25,7 @@ def settled_counts(
     """The number of devices of each request.
 
     Raises:
-        EksDevicesError: with every fault of the claim on this cluster and type.
+        EksDevicesError: With every fault of the claim on this cluster and type.
     """
     known = _known_version(kubernetes_version)
     efas, faults = _on_type(asked, instance_type, known)

@@ -68,12 +68,12 @@ class _Claim:
         """The manifest.
 
         Args:
-            kubernetes_version: minor of the cluster, "1.34" or later.
-            instance_type: type of the nodes; needed for open EFA counts and for device groups. By
+            kubernetes_version: Minor of the cluster, "1.34" or later.
+            instance_type: Type of the nodes; needed for open EFA counts and for device groups. By
                 default nothing is checked against a type.
 
         Raises:
-            EksDevicesError: with every fault of the claim on this cluster and type.
+            EksDevicesError: With every fault of the claim on this cluster and type.
         """
         counts = settled_counts(
             self, kubernetes_version=kubernetes_version, instance_type=instance_type
@@ -107,14 +107,14 @@ class ResourceClaim(_Claim):
     Kubernetes 1.34.4, 1.35.1 or 1.36.0. For devices of a Pod's own use ResourceClaimTemplate.
 
     Args:
-        name: name of the object, a DNS name.
-        namespace: its namespace, `default` when left out; nobody creates it.
-        requests: what is asked for, a list of 1 to 32 requests with names that differ.
-        match: the attribute that all devices must share; by default they need not share any.
-        labels: labels of the object.
+        name: Name of the object, a DNS name.
+        namespace: Its namespace, `default` when left out; nobody creates it.
+        requests: What is asked for, a list of 1 to 32 requests with names that differ.
+        match: The attribute that all devices must share; by default they need not share any.
+        labels: Labels of the object.
 
     Raises:
-        EksDevicesError: with every fault of the arguments.
+        EksDevicesError: With every fault of the arguments.
 
     Source: https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
     """
@@ -127,15 +127,15 @@ class ResourceClaimTemplate(_Claim):
     """A template from which every Pod that names it gets a claim, and devices, of its own.
 
     Args:
-        name: name of the object, a DNS name.
-        namespace: its namespace, `default` when left out; nobody creates it.
-        requests: what is asked for, a list of 1 to 32 requests with names that differ.
-        match: the attribute that all devices must share; by default they need not share any.
-        labels: labels of the template.
-        claim_labels: labels of the claims made from it, for queues that look for theirs there.
+        name: Name of the object, a DNS name.
+        namespace: Its namespace, `default` when left out; nobody creates it.
+        requests: What is asked for, a list of 1 to 32 requests with names that differ.
+        match: The attribute that all devices must share; by default they need not share any.
+        labels: Labels of the template.
+        claim_labels: Labels of the claims made from it, for queues that look for theirs there.
 
     Raises:
-        EksDevicesError: with every fault of the arguments.
+        EksDevicesError: With every fault of the arguments.
 
     Source: https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
     """

@@ -63,13 +63,13 @@ class Mig:
         """Every GPU is cut into as many partitions of one profile as fit.
 
         Args:
-            profile: what NVIDIA calls it, `1g.10gb`.
-            strategy: how the device plugin offers the partitions, SINGLE by default.
+            profile: What NVIDIA calls it, `1g.10gb`.
+            strategy: How the device plugin offers the partitions, SINGLE by default.
             prepared: True for nodes that come cut already, by an AMI, by NVIDIA's MIG manager or
                 by user data of your own. By default the nodes are cut when they boot.
 
         Raises:
-            EksDevicesError: with every fault of the arguments.
+            EksDevicesError: With every fault of the arguments.
         """
         return _made((profile,), fill=True, strategy=strategy, prepared=prepared)
 
@@ -80,14 +80,14 @@ class Mig:
         """Every GPU is cut into exactly these partitions, one for each profile.
 
         Args:
-            *profiles: in the order of creation: `"3g.40gb", "2g.20gb", "2g.20gb"`. The driver
+            *profiles: In the order of creation: `"3g.40gb", "2g.20gb", "2g.20gb"`. The driver
                 moves no partition to make room for the next, so name large ones first.
-            strategy: how the device plugin offers the partitions; by default SINGLE where all
+            strategy: How the device plugin offers the partitions; by default SINGLE where all
                 profiles are equal, otherwise MIXED.
-            prepared: as in `uniform`; the order does not matter then.
+            prepared: As in `uniform`; the order does not matter then.
 
         Raises:
-            EksDevicesError: with every fault of the arguments.
+            EksDevicesError: With every fault of the arguments.
         """
         return _made(profiles, fill=False, strategy=strategy, prepared=prepared)
 
