@@ -16,6 +16,11 @@ NVIDIA_API: Final = "resource.nvidia.com/v1beta1"
 
 Source: https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu
 """
+_DRIVER: Final = "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/blob/v0.5.0"
+SHARING_PAGE: Final = f"{_DRIVER}/api/nvidia.com/resource/v1beta1/sharing.go"
+"""What NVIDIA's driver takes as a configuration of sharing."""
+STATE_PAGE: Final = f"{_DRIVER}/cmd/gpu-kubelet-plugin/device_state.go"
+"""What it makes of configurations when a Pod starts."""
 
 _NEURON_API: Final = f"{NEURON_DRIVER}/v1"
 _SHARING_KINDS: Final = {RequestKind.GPU: "GpuConfig", RequestKind.MIG: "MigDeviceConfig"}

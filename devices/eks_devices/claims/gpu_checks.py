@@ -9,6 +9,7 @@ from ..findings import Finding, fault, shown
 from ..quantities import memory_faults
 from ..typecheck import boolean, member, path_step, wrong_type
 from ..vocabulary import Feature
+from .configs import SHARING_PAGE, STATE_PAGE
 from .kinds import IommuBackendPolicy, RequestKind
 from .sharing import ClaimSharing
 
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
 
 _SHARED: Final = {RequestKind.GPU: "GPU-", RequestKind.MIG: "MIG-"}
 _VFIO_OPTIONS = ("iommu_backend", "enable_api_device")
-_DRIVER = "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/blob/v0.5.0"
-_SHARING_PAGE: Final = f"{_DRIVER}/api/nvidia.com/resource/v1beta1/sharing.go"
-_STATE_PAGE: Final = f"{_DRIVER}/cmd/gpu-kubelet-plugin/device_state.go"
 
 
 def option_does_not_fit(value: object, path: str, owner: str) -> Iterator[Finding]:
@@ -70,7 +68,7 @@ def _time_slices_of_partitions(path: str) -> Finding:
         got="ClaimSharing.time_slicing() of a partition",
         allowed="ClaimSharing.mps() or None",
         fix="use ClaimSharing.mps(), ask for smaller partitions, or share whole GPUs",
-        source=_SHARING_PAGE,
+        source=SHARING_PAGE,
     )
 
 
@@ -94,7 +92,7 @@ def _no_such_device(path: str, key: object, request: DeviceRequest, prefix: str)
         got=key,
         allowed=f"indexes below {shown(request.count)}, the count, or UUIDs that begin {prefix}",
         fix="count from 0, or ask for more devices",
-        source=_SHARING_PAGE,
+        source=SHARING_PAGE,
     )
 
 
@@ -107,7 +105,7 @@ def _more_limits_than_devices(path: str, limits: int, count: int) -> Finding:
         got=f"{limits} limits",
         allowed=f"at most {count}",
         fix="leave one out, or ask for more devices",
-        source=_SHARING_PAGE,
+        source=SHARING_PAGE,
     )
 
 
@@ -130,5 +128,5 @@ def _mps_of_shares(path: str, memory: str) -> Finding:
         got=memory,
         allowed="memory or ClaimSharing.mps(), not both",
         fix="drop one of the two; ClaimSharing.mps(pinned_memory_limit=...) limits processes",
-        source=_STATE_PAGE,
+        source=STATE_PAGE,
     )

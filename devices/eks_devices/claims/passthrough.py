@@ -6,13 +6,9 @@ from collections.abc import Iterator
 
 from ..findings import Finding, fault
 from .asked import Asked
+from .configs import STATE_PAGE
 from .kinds import RequestKind
 from .requests import DeviceRequest
-
-_STATE_PAGE = (
-    "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/blob/v0.5.0/"
-    "cmd/gpu-kubelet-plugin/device_state.go"
-)
 
 
 def passthrough_faults(asked: Asked) -> Iterator[Finding]:
@@ -43,7 +39,7 @@ def _beside_others(path: str, request: DeviceRequest) -> Finding:
         got=f"{request.kind.value} beside {RequestKind.VFIO.value}",
         allowed="passed-through GPUs and EFAs",
         fix="give the two claims of their own, of different Pods",
-        source=_STATE_PAGE,
+        source=STATE_PAGE,
     )
 
 
@@ -56,5 +52,5 @@ def _options_differ(path: str, request: DeviceRequest, first: DeviceRequest) -> 
         allowed=f"iommu_backend={first.iommu_backend}, enable_api_device={first.enable_api_device}"
         ", as in the first of these requests",
         fix="write the same in each, or use claims of their own",
-        source=_STATE_PAGE,
+        source=STATE_PAGE,
     )

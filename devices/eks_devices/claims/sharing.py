@@ -14,12 +14,9 @@ from ..quantities import memory_faults
 from ..sharing import SHARING_FEATURES
 from ..typecheck import boolean, is_token, member, path_step, plain_text, whole_number, wrong_type
 from ..vocabulary import Feature
+from .configs import SHARING_PAGE
 from .syntax import MOST_DEVICES
 
-_API_PAGE: Final = (
-    "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/blob/v0.5.0/"
-    "api/nvidia.com/resource/v1beta1/sharing.go"
-)
 _FACTORIES = "ClaimSharing.time_slicing() or ClaimSharing.mps()"
 _STRATEGIES: Final = {Feature.TIME_SLICING: "TimeSlicing", Feature.MPS: "MPS"}
 _UUID = re.compile(r"(GPU|MIG)-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
@@ -172,7 +169,7 @@ def _of_other(path: str, value: object, factory: str) -> Finding:
         got=value,
         allowed="None",
         fix="leave it out",
-        source=_API_PAGE,
+        source=SHARING_PAGE,
     )
 
 
@@ -205,5 +202,5 @@ def _no_device(key: object, path: str) -> Finding:
         got=key,
         allowed=allowed,
         fix="write the index as a whole number, or the UUID as nvidia-smi -L tells it",
-        source=_API_PAGE,
+        source=SHARING_PAGE,
     )

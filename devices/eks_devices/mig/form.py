@@ -91,6 +91,14 @@ class Mig:
         """
         return _made(profiles, fill=False, strategy=strategy, prepared=prepared)
 
+    @classmethod
+    def dynamic(cls) -> Mig:
+        """The NVIDIA DRA driver cuts a GPU when a Pod claims a partition (gate `DynamicMIG`).
+
+        Source: https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu
+        """
+        return cls(profiles=(), fill=False, is_dynamic=True, is_prepared=False, strategy=None)
+
     def to_dict(self) -> dict[str, Any]:
         """How GPUs are cut, as plain JSON values."""
         return {
@@ -100,14 +108,6 @@ class Mig:
             "prepared": self.is_prepared,
             "strategy": None if self.strategy is None else str(self.strategy),
         }
-
-    @classmethod
-    def dynamic(cls) -> Mig:
-        """The NVIDIA DRA driver cuts a GPU when a Pod claims a partition (gate `DynamicMIG`).
-
-        Source: https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu
-        """
-        return cls(profiles=(), fill=False, is_dynamic=True, is_prepared=False, strategy=None)
 
 
 def mig_form_faults(mig: object, path: str) -> Iterator[Finding]:
@@ -120,15 +120,8 @@ def mig_form_faults(mig: object, path: str) -> Iterator[Finding]:
     if not isinstance(mig, Mig):
         yield wrong_type(path, mig, f"{_FACTORIES}, or None", f"use {_FACTORIES}")
         return
-    found = [
-        finding
-        for value, name in (
-            (mig.fill, "fill"),
-            (mig.is_dynamic, "is_dynamic"),
-            (mig.is_prepared, "is_prepared"),
-        )
-        for finding in boolean(value, f"{path}.{name}")
-    ]
+    switches = ("fill", "is_dynamic", "is_prepared")
+    found = [one for name in switches for one in boolean(getattr(mig, name), f"{path}.{name}")]
     yield from found or (_dynamic if mig.is_dynamic else _static)(mig, path)
 
 
