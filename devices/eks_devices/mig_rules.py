@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ._data import read_toml
 from .feature_gates import gates_source
 from .findings import Finding, fault, warning
 from .gpu_taints import toleration_findings
@@ -16,9 +17,6 @@ from .published import mig_model, published
 from .sharing import shared_partition_fault
 from .spec import NodegroupSpec
 from .vocabulary import Feature, Mechanism, OperatingSystem
-
-# From Hopper on the driver can enable MIG mode while it runs.
-_OLD_ARCHITECTURE = "Ampere"
 
 
 def mig_type_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:
@@ -80,7 +78,7 @@ def _dynamic_findings(
     instance: AcceleratedInstanceType, version: str, path: str
 ) -> Iterator[Finding]:
     model = published()["gpuModels"].get(mig_model(instance.name), {})
-    if model.get("architecture") == _OLD_ARCHITECTURE:
+    if model.get("architecture") in read_toml("mig_nodes.toml")["mode"]["needs_reset"]:
         yield fault(
             "DynamicMigNeedsHopper",
             path,

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ._data import read_toml
 from ._frozen import FrozenDict, copied_mapping
 from .claim_webhook import ClaimWebhook, claim_webhook_faults
 from .feature_gates import (
@@ -18,12 +19,6 @@ from .feature_gates import (
 )
 from .findings import Finding, raise_faults
 from .typecheck import boolean, whole_number, wrong_type
-
-MOST_DOMAIN_NODES = 18
-"""The driver's default MAX_NODES_PER_IMEX_DOMAIN: the nodes of one NVL72 rack.
-
-Source: https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +94,7 @@ def _faults(nvidia: NvidiaInstallation, path: str) -> tuple[Finding, ...]:
             nvidia.nodes_per_imex_domain,
             f"{path}.nodes_per_imex_domain",
             lowest=1,
-            highest=MOST_DOMAIN_NODES,
+            highest=read_toml("limits.toml")["imex_domain"]["most"],
             optional=True,
         ),
         *boolean(nvidia.extended_resource, f"{path}.extended_resource"),

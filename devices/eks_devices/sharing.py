@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ._data import read_toml
 from .findings import Finding, fault, raise_faults
 from .typecheck import boolean, whole_number, wrong_type
 from .vocabulary import Feature
 
 SHARING_FEATURES = (Feature.TIME_SLICING, Feature.MPS)
-# One replica shares nothing; 48 is the most clients that MPS serves on one GPU.
-_FEWEST, _MOST = 2, 48
+# One replica shares nothing.
+_FEWEST = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +101,9 @@ def sharing_faults(sharing: object, path: str) -> Iterator[Finding]:
 
 
 def _value_faults(sharing: GpuSharing, path: str) -> Iterator[Finding]:
-    yield from whole_number(sharing.replicas, f"{path}.replicas", lowest=_FEWEST, highest=_MOST)
+    # Time-slicing has no limit of its own, and gets that of MPS.
+    most = read_toml("limits.toml")["mps"]["most"]
+    yield from whole_number(sharing.replicas, f"{path}.replicas", lowest=_FEWEST, highest=most)
     for name in ("rename", "fail_requests_greater_than_one"):
         yield from boolean(getattr(sharing, name), f"{path}.{name}")
 
