@@ -177,9 +177,8 @@ def _bottlerocket_faults(
     path = f"{spec.path}.release_version"
     for row in _bottlerocket_floors():
         named = mechanisms.get(DeviceType(row["device"])) == row["mechanism"]
-        named = named and _is_meant(spec, row)
-        used = named or (row["device"] in mechanisms and _is_foreign(spec, row))
-        if used:
+        foreign = row["device"] in mechanisms and _is_foreign(spec, row)
+        if foreign or (named and _is_meant(spec, row)):
             yield from _floor_faults(match, row, path, row["message"])
 
 

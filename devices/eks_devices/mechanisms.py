@@ -120,11 +120,11 @@ def choice_findings(
     else:
         allowed = [f"Mechanism.{one.name}" for one in Mechanism if ask(one).allowed]
         yield from _judged(spec, support, _option(device), str(choice.mechanism), allowed)
-    if device is DeviceType.GPU and spec.gpu_sharing is not None:
+    by_plugin = device is DeviceType.GPU and choice.mechanism is Mechanism.DEVICE_PLUGIN
+    if by_plugin and spec.gpu_sharing is not None:
         feature = spec.gpu_sharing.feature
-        if choice.mechanism is Mechanism.DEVICE_PLUGIN:
-            allowed = [str(one) for one in SHARING_FEATURES if ask(feature=one).allowed]
-            yield from _judged(spec, ask(feature=feature), "gpu_sharing", str(feature), allowed)
+        allowed = [str(one) for one in SHARING_FEATURES if ask(feature=one).allowed]
+        yield from _judged(spec, ask(feature=feature), "gpu_sharing", str(feature), allowed)
     if choice.mechanism is Mechanism.DRA and named_mechanism(spec, device) is not None:
         for row in declared_against_dra(spec, device):
             if row["when_named"] != "none":

@@ -10,25 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.hostile import Hostile
+from tests.short_names import BOTTLEROCKET, DRA, EFA, GPU, PLUGIN
 
 from eks_device_charts import ImageSource, device_manifests, gpu_operator_values
 from eks_devices import (
     Capacity,
     ClusterPlan,
-    DeviceType,
     EksDevicesError,
-    Mechanism,
-    NodegroupPlan,
     NodegroupSpec,
-    OperatingSystem,
     Taint,
     plan_cluster,
 )
 from eks_devices.gpu_operator import gpu_operator_labels
 
-DRA, PLUGIN = Mechanism.DRA, Mechanism.DEVICE_PLUGIN
-GPU, EFA = DeviceType.GPU, DeviceType.EFA
-BOTTLEROCKET = OperatingSystem.BOTTLEROCKET
 OPERANDS = "nvidia.com/gpu.deploy.operands"
 MIG_CONFIG = "nvidia.com/mig.config"
 BLOCK = Capacity.block("cr-0123456789abcdef0")
@@ -47,16 +41,8 @@ TRN2 = spec("trn2", "trn2.48xlarge", capacity=BLOCK)
 HPC = spec("hpc", "hpc7a.96xlarge", efa=True)
 
 
-def labelled(group: NodegroupPlan) -> NodegroupPlan:
-    """A group with the labels that keep the operator off it."""
-    own = {key: one for device in group.devices for key, one in gpu_operator_labels(device).items()}
-    labels = type(group.labels)({**own, **group.labels})
-    return dataclasses.replace(group, labels=labels)
-
-
 def planned(*groups: NodegroupSpec, version: str = "1.34") -> ClusterPlan:
-    plan = plan_cluster(kubernetes_version=version, nodegroups=list(groups))
-    return dataclasses.replace(plan, nodegroups=tuple(map(labelled, plan.nodegroups)))
+    return plan_cluster(kubernetes_version=version, nodegroups=list(groups))
 
 
 def values(*groups: NodegroupSpec) -> dict[str, Any]:

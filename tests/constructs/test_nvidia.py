@@ -9,6 +9,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Annotations, Match
+from tests.short_names import DRA, PLUGIN
 
 from eks_device_constructs import AcceleratedCluster, Delivery, DeviceDrivers
 from eks_devices import (
@@ -17,14 +18,12 @@ from eks_devices import (
     DeviceType,
     GpuDriver,
     GpuSharing,
-    Mechanism,
     Mig,
     NvidiaInstallation,
     OperatingSystem,
 )
 
 MANIFEST = "Custom::AWSCDK-EKS-KubernetesResource"
-PLUGIN, DRA = Mechanism.DEVICE_PLUGIN, Mechanism.DRA
 G6E: dict[str, Any] = {"instance_type": "g6e.12xlarge", "max_size": 1}
 P5: dict[str, Any] = {"instance_type": "p5.48xlarge", "max_size": 1}
 GB200: dict[str, Any] = {
