@@ -62,19 +62,17 @@ PCIE_ROOT_ATTRIBUTE: Final = "resource.kubernetes.io/pcieRoot"
 NUMA_NODE_ATTRIBUTE: Final = "resource.kubernetes.io/numaNode"
 
 BOTTLEROCKET_NVIDIA_SETTINGS: Final = "settings.kubelet-device-plugins.nvidia"
-BOTTLEROCKET_NVIDIA_PLUGIN: Final = "settings.kubelet-device-plugins.nvidia.enabled"
-BOTTLEROCKET_NVIDIA_SHARING: Final = (
-    "settings.kubelet-device-plugins.nvidia.device-sharing-strategy"
-)
+BOTTLEROCKET_NVIDIA_PLUGIN: Final = f"{BOTTLEROCKET_NVIDIA_SETTINGS}.enabled"
+BOTTLEROCKET_NVIDIA_SHARING: Final = f"{BOTTLEROCKET_NVIDIA_SETTINGS}.device-sharing-strategy"
 BOTTLEROCKET_NVIDIA_PARTITIONING: Final = (
-    "settings.kubelet-device-plugins.nvidia.device-partitioning-strategy"
+    f"{BOTTLEROCKET_NVIDIA_SETTINGS}.device-partitioning-strategy"
 )
-BOTTLEROCKET_MIG_PROFILE: Final = "settings.kubelet-device-plugins.nvidia.mig.profile"
+BOTTLEROCKET_MIG_PROFILE: Final = f"{BOTTLEROCKET_NVIDIA_SETTINGS}.mig.profile"
 BOTTLEROCKET_DEVICE_OWNERSHIP: Final = "settings.kubernetes.device-ownership-from-security-context"
 BOTTLEROCKET_MAX_PODS: Final = "settings.kubernetes.max-pods"
 BOTTLEROCKET_DRA_DRIVERS: Final = "settings.kubelet-dra-drivers"
 BOTTLEROCKET_NVIDIA: Final = "nvidia"
-BOTTLEROCKET_NVIDIA_DRIVER: Final = "settings.kubelet-dra-drivers.nvidia.enabled"
+BOTTLEROCKET_NVIDIA_DRIVER: Final = f"{BOTTLEROCKET_DRA_DRIVERS}.{BOTTLEROCKET_NVIDIA}.enabled"
 
 IMEX_UNIT: Final = "nvidia-imex.service"
 
@@ -123,7 +121,7 @@ def mig_resource(profile: str) -> str:
     Source: https://github.com/NVIDIA/k8s-device-plugin/blob/v0.20.0/internal/rm/rm.go
     """
     # Names of resources have no plus sign.
-    return f"nvidia.com/mig-{profile.replace('+', '.')}"
+    return f"{NVIDIA_RESOURCES}mig-{profile.replace('+', '.')}"
 
 
 def mechanism_label(device_type: DeviceType) -> str:

@@ -10,7 +10,7 @@ from ._frozen import FrozenDict
 from .capacity import Capacity
 from .findings import Finding, Severity
 from .maintenance import NodeRepair, UpdateConfig
-from .mig.form import Mig
+from .mig import Mig
 from .network import NetworkInterface
 from .nvidia_installation import NvidiaInstallation
 from .taints import Taint

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from .instance_types import AcceleratedInstanceType
-from .mig.published_partitions import Partition, published_partitions
+from .mig import Partition, published_partitions
 from .names import (
     DRIVERS,
     EFA_DRIVER,

@@ -13,7 +13,7 @@ from .capacity import Capacity
 from .findings import raise_faults
 from .gpu_options import GpuDriver, GpuPlugin
 from .maintenance import NodeRepair, UpdateConfig
-from .mig.form import Mig
+from .mig import Mig
 from .sharing import GpuSharing
 from .taints import Taint
 from .typecheck import path_step, plain_text, wrong_type

@@ -8,7 +8,7 @@ from ..feature_gates import gates_source
 from ..findings import Finding, fault
 from ..instance_faults import bare_metal_gpu_types, logical_core_fault
 from ..instance_types import AcceleratedInstanceType
-from ..mig.geometry import unknown_mig_profile
+from ..mig import unknown_mig_profile
 from ..network import default_efa_count, max_efa_count
 from ..published import mig_profiles
 from ..quantities import MIB, amount_of

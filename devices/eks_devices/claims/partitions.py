@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ..findings import Finding, fault
 from ..instance_types import AcceleratedInstanceType
-from ..mig.geometry import MIG_PAGE, MOST_COMPUTE_SLICES, compute_slices, mig_gpu
+from ..mig import MIG_PAGE, MOST_COMPUTE_SLICES, compute_slices, mig_gpu
 from ..published import mig_placements, mig_profiles
 from .asked import Asked, count_of
 from .hardware import most_devices

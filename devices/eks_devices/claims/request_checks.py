@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from ..findings import Finding, fault
-from ..mig.geometry import mig_profile_faults
+from ..mig import mig_profile_faults
 from ..syntax import dns_label
 from ..typecheck import member, path_step, whole_number, wrong_type
 from .gpu_checks import gpu_faults, option_does_not_fit
