@@ -23,6 +23,8 @@ from eks_devices.resource_slices import resource_slice
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 # What the API takes of one device and of one slice.
 MOST_ATTRIBUTES, MOST_DEVICES, LONGEST_VALUE = 32, 128, 64
+# https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html
+H100_STARTS = {"1g.10gb": range(7), "2g.20gb": (0, 2, 4), "3g.40gb": (0, 4)}
 
 
 def group_of(name, **options):
@@ -204,6 +206,36 @@ def test_gpus_that_are_cut_are_published_as_their_partitions():
     root = "resource.kubernetes.io/pcieRoot"
     assert len({one["attributes"][root]["string"] for one in first}) == 1
     assert first[0]["attributes"]["productName"] == {"string": "NVIDIA H100 80GB HBM3"}
+
+
+@pytest.mark.parametrize(
+    "mig",
+    [
+        Mig.layout("2g.20gb", "1g.10gb", "2g.20gb"),
+        Mig.layout("1g.10gb", "1g.10gb", "3g.40gb", prepared=True),
+        Mig.layout("1g.10gb", "2g.20gb", "1g.10gb", "3g.40gb", prepared=True),
+    ],
+    ids=lambda mig: " ".join(mig.profiles),
+)
+def test_partitions_lie_where_theirs_may_whatever_order_they_are_named_in(mig):
+    devices = published("p5.48xlarge", DeviceType.GPU, mig=mig)["spec"]["devices"]
+    first = [one for one in devices if one["attributes"]["parentUUID"] == {"string": "gpu-0"}]
+    found = [
+        (one["attributes"]["profile"]["string"], slices(one), one["name"].rpartition("-")[2])
+        for one in first
+    ]
+
+    assert sorted(profile for profile, _, _ in found) == sorted(mig.profiles)
+    taken = [each for _, lies, _ in found for each in lies]
+    assert len(taken) == len(set(taken))
+    for profile, lies, start in found:
+        assert lies[0] == int(start)
+        assert lies[0] in H100_STARTS[profile]
+
+
+def slices(device):
+    names = [name for name in device["capacity"] if name.startswith("memorySlice")]
+    return sorted(int(name.removeprefix("memorySlice")) for name in names)
 
 
 @pytest.mark.parametrize("name", ["g7e.2xlarge", "p6-b300.48xlarge", "p4de.24xlarge"])

@@ -56,6 +56,14 @@ def partitions(mig: Mig, instance_name: str) -> tuple[tuple[str, int], ...] | No
     return ((mig.profiles[0], gpu.profiles[mig.profiles[0]].most),)
 
 
+def creation_order(mig: Mig, instance_name: str) -> tuple[str, ...]:
+    """The partitions of one GPU in the order of their creation; none where it cannot be known."""
+    if not mig.fill:
+        return mig.profiles
+    cut = partitions(mig, instance_name) or ()
+    return tuple(profile for profile, count in cut for _ in range(count))
+
+
 def mig_resources(mig: Mig, instance_name: str, gpus: int) -> FrozenDict[str, int]:
     """What the device plugin registers on a node, with the number of each.
 

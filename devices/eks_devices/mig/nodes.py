@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from .._data import read_toml
 from .form import Mig
-from .hardware import partitions
+from .hardware import creation_order
 
 _UNIT: Final = "eks-devices-mig.service"
 _SCRIPT_FILE: Final = "/usr/local/sbin/eks-devices-mig"
@@ -70,7 +70,7 @@ def mig_commands(mig: Mig, instance_name: str) -> tuple[str, ...]:
     Sources: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/getting-started-with-mig.html,
     https://github.com/awslabs/amazon-eks-ami
     """
-    cut = () if mig.is_prepared else _order(mig, instance_name)
+    cut = () if mig.is_prepared else creation_order(mig, instance_name)
     if not cut:
         return ()
     facts = read_toml("mig_nodes.toml")
@@ -84,14 +84,6 @@ def mig_commands(mig: Mig, instance_name: str) -> tuple[str, ...]:
         _file(drop_in, f"[Unit]\nRequires={_UNIT}\nAfter={_UNIT}\n"),
         "systemctl daemon-reload",
     )
-
-
-def _order(mig: Mig, instance_name: str) -> tuple[str, ...]:
-    """The partitions of one GPU in the order of their creation."""
-    if not mig.fill:
-        return mig.profiles
-    counts = partitions(mig, instance_name) or ()
-    return tuple(profile for profile, count in counts for _ in range(count))
 
 
 def _file(path: str, text: str) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..published import mig_record
 from .form import Mig
-from .geometry import MigGpu, MigProfile, mig_gpu
-from .hardware import partitions
+from .geometry import MigGpu, mig_gpu
+from .hardware import creation_order
 from .placement import created, largest_first
 
 
@@ -30,9 +30,11 @@ def published_partitions(mig: Mig, instance_name: str) -> tuple[Partition, ...]:
 
     Source: https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu (v0.5.0, mig.go)
     """
-    cut = [profile for profile, count in partitions(mig, instance_name) or () for _ in range(count)]
-    gpu = mig_gpu(instance_name)
-    starts = _starts(gpu, cut, mig) if gpu else None
+    gpu, cut = mig_gpu(instance_name), creation_order(mig, instance_name)
+    if gpu is not None and mig.is_prepared:
+        # Nobody told how they were created; this order works wherever any does.
+        cut = tuple(one.name for one in largest_first([gpu.profiles[name] for name in cut]))
+    starts = _starts(gpu, cut) if gpu else None
     return tuple(
         Partition(
             name=f"mig-{_spelled(profile)}-{_number(instance_name, profile)}-{start}",
@@ -43,12 +45,10 @@ def published_partitions(mig: Mig, instance_name: str) -> tuple[Partition, ...]:
     )
 
 
-def _starts(gpu: MigGpu, cut: list[str], mig: Mig) -> tuple[int, ...] | None:
-    """Where the partitions lie; None where nobody told. Prepared ones lie somewhere."""
-    profiles: list[MigProfile] = [gpu.profiles[one] for one in cut]
-    if any(one.starts is None for one in profiles):
-        return None
-    return created(gpu, largest_first(profiles) if mig.is_prepared else profiles)
+def _starts(gpu: MigGpu, cut: Sequence[str]) -> tuple[int, ...] | None:
+    """Where the partitions lie; None where nobody told."""
+    profiles = [gpu.profiles[name] for name in cut]
+    return None if any(one.starts is None for one in profiles) else created(gpu, profiles)
 
 
 def _spelled(profile: str) -> str:
