@@ -232,8 +232,12 @@ def _replace_key(spec: NodegroupSpec, devices: tuple[DevicePlan, ...]) -> str:
 def _labelled_at_boot(spec: NodegroupSpec, devices: tuple[DevicePlan, ...]) -> Iterator[str]:
     """What a node is at its boot and by its labels: CloudFormation changes no group in both."""
     for device in devices:
-        if device.device_type is DeviceType.GPU and device.mechanism is Mechanism.DRA:
-            yield from ["host"] if device.owner == HOST_OWNER else []
-            yield from ["dynamic MIG"] if spec.mig and spec.mig.is_dynamic else []
-        elif device.device_type is DeviceType.GPU and spec.mig is not None:
+        if device.device_type is not DeviceType.GPU:
+            continue
+        by_dra = device.mechanism is Mechanism.DRA
+        if by_dra and device.owner == HOST_OWNER:
+            yield "host"
+        if by_dra and spec.mig is not None and spec.mig.is_dynamic:
+            yield "dynamic MIG"
+        if not by_dra and spec.mig is not None:
             yield f"MIG {spec.mig.strategy}"

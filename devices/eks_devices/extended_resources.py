@@ -31,19 +31,16 @@ def extended_resources(
             size = spec.logical_neuron_cores or instance.default_logical_core_size
             found += _neuron(instance.accelerator, size)
         elif device.device_type is DeviceType.GPU:
-            found += _gpus(device) if spec.mig is None else _cut(device, spec.mig, instance)
+            found += _gpus(device, spec.mig, instance.name)
         else:
             found.append((EFA_RESOURCE, device.count))
     return FrozenDict(found)
 
 
-def _cut(
-    device: DevicePlan, mig: Mig, instance: AcceleratedInstanceType
-) -> Iterator[tuple[str, int]]:
-    yield from mig_resources(mig, instance.name, device.count).items()
-
-
-def _gpus(device: DevicePlan) -> Iterator[tuple[str, int]]:
+def _gpus(device: DevicePlan, mig: Mig | None, instance_name: str) -> Iterator[tuple[str, int]]:
+    if mig is not None:
+        yield from mig_resources(mig, instance_name, device.count).items()
+        return
     name = SHARED_GPU_RESOURCE if device.settings.get("rename") else GPU_RESOURCE
     yield name, device.count * int(device.settings.get("replicas", 1))
 
