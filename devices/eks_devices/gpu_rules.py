@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ._data import read_toml
 from .bottlerocket import plugin_value_faults
@@ -78,8 +78,8 @@ def _plugin_settings(plugin: GpuPlugin) -> Iterator[tuple[str, str | int]]:
         yield "ignored-health-checks", _numbers(plugin.ignored_xids)
 
 
-def _numbers(values: object) -> str:
-    return ",".join(map(str, sorted(set(values)))) if isinstance(values, tuple) else ""
+def _numbers(values: Sequence[int]) -> str:
+    return ",".join(map(str, sorted(set(values))))
 
 
 def gpu_findings(

@@ -11,10 +11,10 @@ from .gpu_taints import toleration_findings
 from .instance_types import AcceleratedInstanceType
 from .kubernetes import floors
 from .mechanisms import Choice, feature_findings
-from .mig import Mig, MigStrategy, mig_bottlerocket_faults, mig_hardware_faults
+from .mig import MIG_GUIDE, Mig, MigStrategy, mig_bottlerocket_faults, mig_hardware_faults
 from .names import mig_resource
 from .published import mig_model, published
-from .sharing import shared_partition_fault
+from .sharing import GpuSharing
 from .spec import NodegroupSpec
 from .vocabulary import Feature, Mechanism, OperatingSystem
 
@@ -27,7 +27,20 @@ def mig_type_faults(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> I
     if not instance.nvlink_domain:
         yield from mig_hardware_faults(spec.mig, instance, f"{spec.path}.mig")
     if spec.gpu_sharing is not None:
-        yield shared_partition_fault(f"{spec.path}.gpu_sharing", spec.gpu_sharing)
+        yield _shared(spec.gpu_sharing, f"{spec.path}.gpu_sharing")
+
+
+def _shared(sharing: GpuSharing, path: str) -> Finding:
+    return fault(
+        "SharingOfPartitions",
+        path,
+        "a MIG partition is for one Pod at a time: MPS refuses partitions, and slices of one "
+        "would be neither isolated nor told apart from those of others",
+        got=str(sharing.feature),
+        allowed="gpu_sharing or mig",
+        fix="use smaller partitions, or share whole GPUs",
+        source=MIG_GUIDE,
+    )
 
 
 def mig_findings(

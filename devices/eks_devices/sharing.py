@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ._data import read_toml
-from .findings import Finding, fault, raise_faults
+from .findings import Finding, raise_faults
 from .typecheck import boolean, whole_number, wrong_type
 from .vocabulary import Feature
 
@@ -106,17 +106,3 @@ def _value_faults(sharing: GpuSharing, path: str) -> Iterator[Finding]:
     yield from whole_number(sharing.replicas, f"{path}.replicas", lowest=_FEWEST, highest=most)
     for name in ("rename", "fail_requests_greater_than_one"):
         yield from boolean(getattr(sharing, name), f"{path}.{name}")
-
-
-def shared_partition_fault(path: str, sharing: GpuSharing) -> Finding:
-    """The fault of GPUs that are cut and shared at once."""
-    return fault(
-        "SharingOfPartitions",
-        path,
-        "a MIG partition is for one Pod at a time: MPS refuses partitions, and slices of one "
-        "would be neither isolated nor told apart from those of others",
-        got=str(sharing.feature),
-        allowed="gpu_sharing or mig",
-        fix="use smaller partitions, or share whole GPUs",
-        source="https://docs.aws.amazon.com/eks/latest/userguide/device-management-nvidia-mig.html",
-    )

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Final
 
 from ..findings import Finding, fault
-from ..mig import Mig, partitions
+from ..mig import MIG_GUIDE, Mig, partitions
 from ..plans import DevicePlan, NodegroupPlan
 from .kinds import WHOLE_GPUS, RequestKind
 from .requests import DeviceRequest
 from .templates import ResourceClaim, ResourceClaimTemplate
 
 Claim = ResourceClaim | ResourceClaimTemplate
-
-_GUIDE: Final = "https://docs.aws.amazon.com/eks/latest/userguide/device-management-nvidia-mig.html"
 
 
 def cut_faults(claim: Claim, gpus: DevicePlan, plan: NodegroupPlan) -> Iterator[Finding]:
@@ -62,7 +59,7 @@ def _not_cut(path: str, request: DeviceRequest, plan: NodegroupPlan) -> Finding:
         allowed="DeviceRequest.gpu() without mig on the group",
         fix=f'cut them: mig=Mig.uniform("{request.profile}"), or mig=Mig.dynamic() from '
         "Kubernetes 1.36 on; prepared=True where something else cuts them",
-        source=_GUIDE,
+        source=MIG_GUIDE,
     )
 
 
@@ -74,7 +71,7 @@ def _no_whole_gpus(path: str, request: DeviceRequest, mig: Mig, plan: NodegroupP
         got=request.kind.value,
         allowed=f"partitions of {', '.join(dict.fromkeys(mig.profiles))}",
         fix=f'ask for DeviceRequest.mig("{mig.profiles[0]}"), or use a group without mig',
-        source=_GUIDE,
+        source=MIG_GUIDE,
     )
 
 
@@ -86,7 +83,7 @@ def _other_profile(path: str, profile: str, cut: dict[str, int], plan: Nodegroup
         got=profile,
         allowed=", ".join(cut),
         fix="ask for one of these, or cut the GPUs otherwise",
-        source=_GUIDE,
+        source=MIG_GUIDE,
     )
 
 
@@ -98,5 +95,5 @@ def _too_many(path: str, profile: str, wanted: int, have: int) -> Finding:
         got=wanted,
         allowed=f"at most {have}",
         fix="ask for fewer, or cut the GPUs otherwise",
-        source=_GUIDE,
+        source=MIG_GUIDE,
     )

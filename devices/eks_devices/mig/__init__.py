@@ -9,6 +9,7 @@ from .bottlerocket import (
 )
 from .form import Mig, MigStrategy, mig_form_faults
 from .geometry import (
+    MIG_GUIDE,
     MIG_PAGE,
     MOST_COMPUTE_SLICES,
     compute_slices,
@@ -21,6 +22,7 @@ from .nodes import mig_commands
 from .published_partitions import Partition, published_partitions
 
 __all__ = [
+    "MIG_GUIDE",
     "MIG_PAGE",
     "MOST_COMPUTE_SLICES",
     "Mig",

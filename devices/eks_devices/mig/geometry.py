@@ -16,6 +16,9 @@ from ..syntax import well_formed
 MIG_PAGE: Final = (
     "https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html"
 )
+MIG_GUIDE: Final = (
+    "https://docs.aws.amazon.com/eks/latest/userguide/device-management-nvidia-mig.html"
+)
 
 MOST_COMPUTE_SLICES: Final = 7
 """No GPU has more compute slices; the profile `3g.40gb` takes three of them.
