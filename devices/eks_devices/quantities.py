@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
 
-from .findings import Finding, fault
-from .syntax import well_formed
-
 MIB: Final = 2**20
 
-_PAGE = "https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/"
 _TENS: Final = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _TWOS: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 # More digits than any amount needs are refused: a number of thousands of them is slow to read.
@@ -41,32 +36,3 @@ def _factor(suffix: str) -> Fraction:
         return Fraction(2) ** _TWOS[suffix]
     power = _TENS[suffix] if suffix in _TENS else int(suffix[1:])
     return Fraction(10) ** power
-
-
-def memory_faults(value: object, path: str) -> Iterator[Finding]:
-    """The fault of a value that is no amount of memory of 1Mi or more."""
-    allowed = "an amount of memory of at least 1Mi, such as 10Gi or 512Mi"
-    malformed = tuple(
-        well_formed(
-            value,
-            path,
-            lambda text: amount_of(text) is not None,
-            code="MalformedQuantity",
-            message="this is no quantity of Kubernetes",
-            allowed=allowed,
-            fix='write a number and a suffix, "10Gi"',
-            source=_PAGE,
-        )
-    )
-    yield from malformed
-    amount = amount_of(value) if not malformed and isinstance(value, str) else None
-    if amount is not None and amount < MIB:
-        yield fault(
-            "OutOfRange",
-            path,
-            "NVIDIA's driver counts memory by the mebibyte",
-            got=value,
-            allowed=allowed,
-            fix="write 1Mi or more",
-            source=_PAGE,
-        )

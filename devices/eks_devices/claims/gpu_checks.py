@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from ..findings import Finding, fault, shown
-from ..quantities import memory_faults
 from ..typecheck import boolean, member, path_step, wrong_type
 from ..vocabulary import Feature
 from .configs import SHARING_PAGE, STATE_PAGE
 from .kinds import IommuBackendPolicy, RequestKind
 from .sharing import ClaimSharing
+from .syntax import memory_faults
 
 if TYPE_CHECKING:
     from .requests import DeviceRequest

@@ -10,12 +10,11 @@ from typing import Any, Final
 
 from .._frozen import FrozenDict, copied_mapping
 from ..findings import Finding, fault, raise_faults
-from ..quantities import memory_faults
 from ..sharing import SHARING_FEATURES
 from ..typecheck import boolean, is_token, member, path_step, plain_text, whole_number, wrong_type
 from ..vocabulary import Feature
 from .configs import SHARING_PAGE
-from .syntax import MOST_DEVICES
+from .syntax import MOST_DEVICES, memory_faults
 
 _FACTORIES = "ClaimSharing.time_slicing() or ClaimSharing.mps()"
 _STRATEGIES: Final = {Feature.TIME_SLICING: "TimeSlicing", Feature.MPS: "MPS"}

@@ -1,4 +1,4 @@
-"""What selectors, attributes and labels of claims may look like, and how their faults are told."""
+"""What values in claims may look like, and how their faults are told."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from .._frozen import FrozenDict
 from ..findings import Finding, fault, shown
+from ..quantities import MIB, amount_of
 from ..syntax import is_dns_subdomain, label_key, label_value, well_formed
 from ..typecheck import text, wrong_type
 
@@ -27,6 +28,7 @@ DRA_PAGE: Final = (
     "https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/"
 )
 
+_QUANTITY_PAGE = "https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/"
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
@@ -82,6 +84,35 @@ def _is_attribute(value: str) -> bool:
         and len(name) <= LONGEST_ATTRIBUTE_NAME
         and _IDENTIFIER.fullmatch(name) is not None
     )
+
+
+def memory_faults(value: object, path: str) -> Iterator[Finding]:
+    """The fault of a value that is no amount of memory of 1Mi or more."""
+    allowed = "an amount of memory of at least 1Mi, such as 10Gi or 512Mi"
+    malformed = tuple(
+        well_formed(
+            value,
+            path,
+            lambda text: amount_of(text) is not None,
+            code="MalformedQuantity",
+            message="this is no quantity of Kubernetes",
+            allowed=allowed,
+            fix='write a number and a suffix, "10Gi"',
+            source=_QUANTITY_PAGE,
+        )
+    )
+    yield from malformed
+    amount = amount_of(value) if not malformed and isinstance(value, str) else None
+    if amount is not None and amount < MIB:
+        yield fault(
+            "OutOfRange",
+            path,
+            "NVIDIA's driver counts memory by the mebibyte",
+            got=value,
+            allowed=allowed,
+            fix="write 1Mi or more",
+            source=_QUANTITY_PAGE,
+        )
 
 
 def labels(value: object, path: str) -> Iterator[Finding]:
