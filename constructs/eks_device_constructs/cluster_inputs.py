@@ -9,7 +9,7 @@ from constructs import Construct
 
 from eks_device_charts.manifests import ImageSource
 from eks_device_charts.manifests.bundles import driver_faults
-from eks_devices import Finding
+from eks_devices import Finding, NvidiaInstallation
 from eks_devices.cluster_planner import Keep, keep_faults, kept_drivers
 from eks_devices.findings import fault
 from eks_devices.kubernetes import minors
@@ -65,11 +65,13 @@ def first_installation_faults(
     delivery: Delivery | None,
     images: ImageSource | None,
     keep: Keep | None,
+    *,
+    nvidia: NvidiaInstallation | None,
 ) -> Iterator[Finding]:
     """The faults that the cluster's installation would have, before the cluster is made."""
     if delivery is not None:
         yield from delivery.new_cluster_faults(scope)
         yield from delivery.version_faults(version.version)
         source = regional(images, scope)
-        for driver in kept_drivers(keep or {}):
+        for driver in kept_drivers(keep or {}, nvidia):
             yield from driver_faults(driver, source)

@@ -66,6 +66,11 @@ class ClaimWebhook:
         raise_faults(_secret_faults(webhook, _PATH))
         return webhook
 
+    @property
+    def certificate(self) -> str:
+        """Where the certificate comes from, in a word: "cert-manager" or "secret"."""
+        return "cert-manager" if self.secret_name is None else "secret"
+
     def __post_init__(self) -> None:
         """Keep another kind of text as the text itself."""
         for name in ("secret_name", "ca_bundle"):

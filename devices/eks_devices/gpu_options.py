@@ -171,7 +171,8 @@ def _driver_faults(driver: GpuDriver, path: str) -> tuple[Finding, ...]:
 
 
 def _share_faults(value: object, path: str) -> list[Finding]:
-    wanted = f"a whole number from 2 to 2**63 - 1, {', '.join(_SHARE_WORDS)}, or None"
+    words = ", ".join(f'"{one}"' for one in _SHARE_WORDS)
+    wanted = f"a whole number from 2 to 2**63 - 1, {words}, or None"
     # Only a number or a text is compared: another value could raise.
     of_number = type(value) is int
     of_text = isinstance(value, str) and not is_token(value)

@@ -156,8 +156,8 @@ def _kubernetes_fault(gate: FeatureGate, path: str, version: str) -> Finding:
     return fault(
         "FeatureGateNeedsKubernetes",
         path,
-        f"{gate.name} needs {gate.kubernetes_gate}, which Kubernetes {version} has off, and EKS "
-        "lets nobody switch gates",
+        f"{gate.name} needs the Kubernetes gate {gate.kubernetes_gate}, which is off in "
+        f"{version}, and EKS lets nobody switch gates",
         got=version,
         allowed=f"Kubernetes {', '.join(on)}" if on else "no minor so far",
         fix="upgrade the cluster" if on else "leave it out",

@@ -28,7 +28,7 @@ def nvlink_fault(instance: AcceleratedInstanceType, path: str, got: object) -> F
         f"{instance.name} has no NVLink domain across nodes",
         got=got,
         allowed=f"instance types with one: {', '.join(types)}",
-        fix="use such a type, or do without ComputeDomains",
+        fix="use such a type, or do without memory that nodes share",
         source=_COMPUTE_DOMAINS,
     )
 

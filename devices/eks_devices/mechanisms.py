@@ -128,7 +128,7 @@ def choice_findings(
     if choice.mechanism is Mechanism.DRA and named_mechanism(spec, device) is not None:
         for row in declared_against_dra(spec, device):
             if row["when_named"] != "none":
-                yield _against(row, f"{spec.path}.{row['option']}")
+                yield _against(row, spec)
 
 
 def feature_findings(
@@ -153,7 +153,8 @@ def feature_findings(
         version: The minor of the cluster.
     """
     support = _support(spec, DeviceType.GPU, mechanism, family, version, feature=feature)
-    yield from _judged(spec, support, option, got, ["without it"])
+    given = f"{got}, on Kubernetes {version}"
+    yield from _judged(spec, support, option, given, ["without it"])
 
 
 def _option(device: DeviceType) -> str:
@@ -178,16 +179,18 @@ def _judged(
         yield warning(support.code, path, support.message, fix=support.fix, source=support.source)
 
 
-def _against(row: dict[str, Any], path: str) -> Finding:
-    message = f"DRA is named and {row['option']} is declared, but {row['reason']}"
-    fix = "use mechanism=Mechanism.DEVICE_PLUGIN, or leave the declaration out"
+def _against(row: dict[str, Any], spec: NodegroupSpec) -> Finding:
+    option, path = row["option"], f"{spec.path}.{row['option']}"
+    given = getattr(spec, option)
+    message = f"DRA is named and {option} is declared, but {row['reason']}"
+    fix = f"use mechanism=Mechanism.DEVICE_PLUGIN, or leave {option} out"
     if row["when_named"] == "fault":
         return fault(
             "DeclaredAgainstDra",
             path,
             message,
-            got=True,
-            allowed="the device plugin",
+            got=given if isinstance(given, bool) else f"a {type(given).__name__}",
+            allowed="nothing beside Mechanism.DRA",
             fix=fix,
             source=row["source"],
         )

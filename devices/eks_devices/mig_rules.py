@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ._data import read_toml
 from .feature_gates import gates_source
-from .findings import Finding, fault, warning
+from .findings import Finding, Severity, fault, warning
 from .gpu_taints import toleration_findings
 from .instance_types import AcceleratedInstanceType
 from .kubernetes import floors
@@ -50,25 +50,35 @@ def mig_findings(
     mig, path = spec.mig, f"{spec.path}.mig"
     if mig is None:
         return
-    if mig.is_dynamic and choice.mechanism is Mechanism.DEVICE_PLUGIN:
-        yield _needs_dra(choice, path)
+    by_plugin = choice.mechanism is Mechanism.DEVICE_PLUGIN
+    found = list(_support_findings(spec, mig, instance, version, choice))
+    if mig.is_dynamic and by_plugin:
+        # Where DRA could not cut either, that is the reason to name.
+        refused = [one for one in found if one.severity is Severity.ERROR]
+        yield from refused or [_needs_dra(choice, path)]
         return
-    feature = Feature.DYNAMIC_MIG if mig.is_dynamic else Feature.STATIC_MIG
+    yield from found
+    if mig.is_dynamic:
+        yield from _dynamic_findings(instance, version, path)
+    elif spec.operating_system is OperatingSystem.BOTTLEROCKET and not instance.nvlink_domain:
+        yield from mig_bottlerocket_faults(mig, instance, path)
+    if by_plugin and mig.strategy is MigStrategy.MIXED:
+        yield from toleration_findings(spec, mig_resource(mig.profiles[0]), f"{path}.strategy")
+
+
+def _support_findings(
+    spec: NodegroupSpec, mig: Mig, instance: AcceleratedInstanceType, version: str, choice: Choice
+) -> Iterator[Finding]:
+    """What is known of such partitions here; only DRA cuts on request."""
     yield from feature_findings(
         spec,
-        choice.mechanism,
-        feature,
+        Mechanism.DRA if mig.is_dynamic else choice.mechanism,
+        Feature.DYNAMIC_MIG if mig.is_dynamic else Feature.STATIC_MIG,
         "mig",
         got=_words(mig),
         family=instance.family,
         version=version,
     )
-    if mig.is_dynamic:
-        yield from _dynamic_findings(instance, version, path)
-    elif spec.operating_system is OperatingSystem.BOTTLEROCKET and not instance.nvlink_domain:
-        yield from mig_bottlerocket_faults(mig, instance, path)
-    if choice.mechanism is Mechanism.DEVICE_PLUGIN and mig.strategy is MigStrategy.MIXED:
-        yield from toleration_findings(spec, mig_resource(mig.profiles[0]), f"{path}.strategy")
 
 
 def _words(mig: Mig) -> str:

@@ -18,6 +18,8 @@ from .feature_gates import (
     gates_text,
 )
 from .findings import Finding, raise_faults
+from .kubernetes import gate_is_on
+from .names import GPU_RESOURCE
 from .typecheck import boolean, whole_number, wrong_type
 
 
@@ -54,6 +56,16 @@ class NvidiaInstallation:
         object.__setattr__(self, "compute_domain_gates", copied_mapping(self.compute_domain_gates))
         raise_faults(_faults(self, "nvidia"))
 
+    def mapped_resource(self, kubernetes_version: str) -> str | None:
+        """The extended resource by which Pods may ask for GPUs of the DRA driver; None for none.
+
+        Before Kubernetes 1.36 the API server drops the name from a DeviceClass.
+
+        Source: https://github.com/kubernetes/enhancements/issues/5004
+        """
+        served = gate_is_on("DRAExtendedResource", kubernetes_version)
+        return GPU_RESOURCE if served and self.extended_resource else None
+
     def compute_domain_settings(self) -> Iterator[tuple[str, str | int]]:
         """What the controller and the plugins of ComputeDomains are told beyond their defaults."""
         gates = changed_gates(self.compute_domain_gates)
@@ -62,14 +74,15 @@ class NvidiaInstallation:
         if self.nodes_per_imex_domain is not None:
             yield "nodes-per-imex-domain", self.nodes_per_imex_domain
 
-    def to_dict(self) -> dict[str, Any]:
-        """The options as plain JSON values."""
+    def to_dict(self, *, kubernetes_version: str) -> dict[str, Any]:
+        """The options as plain JSON values, and what they come to in a cluster of a minor."""
+        certificate = self.claim_webhook and self.claim_webhook.certificate
         return {
             "compute_domain_gates": dict(self.compute_domain_gates),
             "nodes_per_imex_domain": self.nodes_per_imex_domain,
-            "extended_resource": self.extended_resource,
+            "mapped_resource": self.mapped_resource(kubernetes_version),
             "network_policies": self.network_policies,
-            "claim_webhook": self.claim_webhook is not None,
+            "claim_webhook": certificate,
         }
 
 

@@ -221,7 +221,7 @@ class ClusterPlan:
             "kubernetes_version": self.kubernetes_version,
             "nodegroups": [group.to_dict() for group in self.nodegroups],
             "drivers": [driver.to_dict() for driver in self.drivers],
-            "nvidia": self.nvidia.to_dict(),
+            "nvidia": self.nvidia.to_dict(kubernetes_version=self.kubernetes_version),
             "findings": [finding.to_dict() for finding in self.findings],
         }
 

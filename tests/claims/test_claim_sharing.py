@@ -28,6 +28,7 @@ from eks_devices import (
     ResourceClaimTemplate,
     TimeSliceInterval,
 )
+from eks_devices.claims.configs import request_configs
 
 VERSIONS = ["1.34", "1.35", "1.36", "1.37"]
 UUID = "GPU-2fa80000-1234-5678-9abc-0123456789ab"
@@ -42,7 +43,7 @@ Sharing: Any = ClaimSharing
 
 def parameters(request: DeviceRequest) -> dict[str, Any]:
     """What the driver is told about the request, which is the only one it is told it of."""
-    (config,) = request.configs()
+    (config,) = request_configs(request)
     assert config["requests"] == [request.name]
     assert config["opaque"]["driver"] == "gpu.nvidia.com"
     found: dict[str, Any] = config["opaque"]["parameters"]
@@ -117,8 +118,8 @@ def test_mps_of_partitions_as_the_driver_reads_it():
 
 
 def test_without_sharing_the_driver_is_told_nothing():
-    assert DeviceRequest.gpu(2).configs() == []
-    assert DeviceRequest.mig("1g.10gb").configs() == []
+    assert request_configs(DeviceRequest.gpu(2)) == []
+    assert request_configs(DeviceRequest.mig("1g.10gb")) == []
 
 
 def test_each_request_has_the_sharing_of_its_own():

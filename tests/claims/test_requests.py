@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from eks_devices.claims import DeviceRequest, MatchAttribute, RequestKind
+from eks_devices.claims.configs import request_configs
 
 
 def exactly(request: DeviceRequest, count: int = 1) -> dict[str, Any]:
@@ -103,14 +104,14 @@ def test_an_ultraserver_node_is_one_whole_node_with_its_mode():
         "'resourceType' in device.attributes['neuron.aws.com'] && "
         "device.attributes['neuron.aws.com'].resourceType == 'neuron_node'"
     )
-    assert [config["opaque"]["parameters"] for config in request.configs()] == [
+    assert [config["opaque"]["parameters"] for config in request_configs(request)] == [
         {"apiVersion": "neuron.aws.com/v1", "kind": "NeuronConfig", "logicalNeuronCore": 1},
         {"apiVersion": "neuron.aws.com/v1", "kind": "UltraServerConfig", "ultraserverMode": 2},
     ]
 
 
 def test_logical_cores_become_an_opaque_configuration_of_the_request():
-    assert DeviceRequest.neuron(16, logical_neuron_cores=1, name="all").configs() == [
+    assert request_configs(DeviceRequest.neuron(16, logical_neuron_cores=1, name="all")) == [
         {
             "requests": ["all"],
             "opaque": {
@@ -123,7 +124,7 @@ def test_logical_cores_become_an_opaque_configuration_of_the_request():
             },
         }
     ]
-    assert DeviceRequest.neuron(16).configs() == []
+    assert request_configs(DeviceRequest.neuron(16)) == []
 
 
 def test_texts_of_a_request_are_plain_strings():

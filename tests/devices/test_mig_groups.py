@@ -138,6 +138,28 @@ def test_a_type_that_bottlerocket_does_not_start_gets_no_advice_about_its_settin
     assert {one.code for one in raised.value.faults} == {"BottlerocketGb200"}
 
 
+def test_cutting_on_request_is_refused_where_dra_cannot_do_it_either():
+    """The advice to name DRA would lead to the next fault."""
+
+    def refused(**options: Any) -> tuple[str, str]:
+        with pytest.raises(EksDevicesError) as raised:
+            planned(Mig.dynamic(), **options)
+        (found,) = raised.value.faults
+        return found.code, str(found)
+
+    code, text = refused(operating_system=BOTTLEROCKET)
+    assert code == "GpuDynamicMigBottlerocket"
+    assert "AL2023" in text
+
+    code, text = refused(version="1.34", mechanism=PLUGIN)
+    assert code == "GpuDynamicMigBelow136"
+    assert "partitions on request, on Kubernetes 1.34" in text
+
+    code, text = refused(mechanism=PLUGIN)
+    assert code == "OptionOfOtherMechanism"
+    assert "Mechanism.DRA" in text
+
+
 def test_settings_of_a_user_may_say_the_same():
     own = f'[{NVIDIA}]\ndevice-partitioning-strategy = "mig"\n'
     plan = planned(

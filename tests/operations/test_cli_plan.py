@@ -16,12 +16,14 @@ import pytest
 from eks_device_operations.cli import main
 from eks_devices import (
     Capacity,
+    ClaimWebhook,
     DeviceType,
     GpuDriver,
     GpuSharing,
     Mechanism,
     Mig,
     NodegroupSpec,
+    NvidiaInstallation,
     Taint,
     TaintEffect,
     plan_cluster,
@@ -214,7 +216,10 @@ CUT: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"mechanism": Mechanism.DRA, "mig": Mig.dynamic()},
-        "g gpu 8, cut on request dra <hash> DeviceClass gpu.nvidia.com, mig.nvidia.com",
+        (
+            "g gpu 8, cut on request dra <hash> "
+            "DeviceClass gpu.nvidia.com, mig.nvidia.com, or nvidia.com/gpu"
+        ),
     ),
     (
         {"mechanism": Mechanism.DEVICE_PLUGIN, "mig": Mig.layout("3g.40gb", "2g.20gb")},
@@ -245,6 +250,59 @@ def test_what_pods_ask_for_of_parts_and_shares(
 
     (found,) = [row for row in rows if row.startswith("g gpu")]
     assert re.sub(r"default-[0-9a-f]{8}", "<hash>", found) == expected
+
+
+def test_who_else_answers_for_gpus_is_told(
+    tmp_path: Path, report: Reporter, monkeypatch: pytest.MonkeyPatch
+):
+    """From 1.36 on Pods that ask for nvidia.com/gpu land on nodes of either mechanism."""
+    monkeypatch.setenv("COLUMNS", "1000")
+
+    def asked(version: str, **options: Any) -> str:
+        plan = plan_cluster(
+            kubernetes_version=version,
+            nodegroups=[p5("g", Mechanism.DRA)],
+            nvidia=NvidiaInstallation(**options),
+        )
+        folder = tmp_path / f"{version}{options}"
+        _, text, _ = report(write(folder, {"a.eks-devices.json": plan_file(plan.to_dict())}))
+        (row,) = [line for line in text.splitlines() if line.startswith("g      gpu")]
+        return row.partition("DeviceClass ")[2]
+
+    assert asked("1.35") == "gpu.nvidia.com"
+    assert asked("1.36") == "gpu.nvidia.com, or nvidia.com/gpu"
+    assert asked("1.36", extended_resource=False) == "gpu.nvidia.com"
+
+
+EXTRAS: list[tuple[NvidiaInstallation, str]] = [
+    (NvidiaInstallation(), ""),
+    (
+        NvidiaInstallation(claim_webhook=ClaimWebhook.cert_manager(), network_policies=True),
+        (
+            "Also: the webhook that checks claims for NVIDIA's drivers, which needs cert-manager; "
+            "NetworkPolicies of NVIDIA's managers, where the CNI enforces them."
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(("nvidia", "expected"), EXTRAS)
+def test_what_an_option_installs_beside_managers_is_told(
+    tmp_path: Path,
+    report: Reporter,
+    monkeypatch: pytest.MonkeyPatch,
+    nvidia: NvidiaInstallation,
+    expected: str,
+):
+    monkeypatch.setenv("COLUMNS", "1000")
+    groups = [p5("g", Mechanism.DRA)]
+    plan = plan_cluster(kubernetes_version="1.36", nodegroups=groups, nvidia=nvidia).to_dict()
+
+    _, text, _ = report(write(tmp_path, {"a.eks-devices.json": plan_file(plan)}))
+
+    assert [line for line in text.splitlines() if line.startswith("Also")] == [expected][
+        : bool(expected)
+    ]
 
 
 def test_settings_are_told_as_the_managers_are_told_them(

@@ -6,11 +6,9 @@ Source: https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/releases/tag/v0
 from __future__ import annotations
 
 from eks_devices import DriverPlan, NvidiaInstallation
-from eks_devices.kubernetes import gate_is_on
 from eks_devices.names import (
     GPU_CLASS,
     GPU_DRIVER,
-    GPU_RESOURCE,
     MIG_CLASS,
     MPS_GATE,
     PASSTHROUGH_GATE,
@@ -71,10 +69,7 @@ def shared_objects() -> list[Object]:
 
 def device_classes(installation: Installation) -> list[Object]:
     """Those of whole GPUs and of MIG devices."""
-    # Without the gate the API server drops the name, and an unchanged object is not sent again.
-    served = gate_is_on("DRAExtendedResource", installation.kubernetes_version)
-    wanted = installation.nvidia.extended_resource
-    resource = GPU_RESOURCE if served and wanted else None
+    resource = installation.nvidia.mapped_resource(installation.kubernetes_version)
     return [
         device_class(GPU_CLASS, has(GPU_DRIVER, type="gpu"), extended_resource=resource),
         device_class(MIG_CLASS, has(GPU_DRIVER, type="mig")),

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from .._data import read_toml
-from ..feature_gates import excluding_gate, gates_of, gates_source
+from ..feature_gates import excluding_gate, gates_source, told_gates
 from ..findings import Finding, fault, info, warning
 from ..instance_types import AcceleratedInstanceType
-from ..names import EXTERNAL_OWNER, HOST_OWNER
+from ..names import EXTERNAL_OWNER, HOST_OWNER, MPS_GATE, PASSTHROUGH_GATE, TIME_SLICING_GATE
 from ..plans import DevicePlan, NodegroupPlan
 from ..vocabulary import DeviceType, Feature, Mechanism
 from .cut_on_nodegroup import cut_faults
@@ -17,8 +17,7 @@ from .kinds import RequestKind
 from .requests import DeviceRequest
 from .templates import ResourceClaim, ResourceClaimTemplate
 
-_GATES: Final = {Feature.TIME_SLICING: "TimeSlicingSettings", Feature.MPS: "MPSSupport"}
-_PASSTHROUGH_GATE: Final = "PassthroughSupport"
+_GATES: Final = {Feature.TIME_SLICING: TIME_SLICING_GATE, Feature.MPS: MPS_GATE}
 _SHARES_PAGE: Final = (
     "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/blob/v0.5.0/"
     "demo/specs/consumable-shares/README.md"
@@ -33,7 +32,7 @@ def gpu_claim_faults(claim: Claim, plan: NodegroupPlan) -> Iterator[Finding]:
     gpus = _our_gpus(plan)
     if gpus is None:
         return
-    on = gates_of(str(gpus.settings.get("feature-gates", "")))
+    on = told_gates(gpus.settings)
     for index, request in enumerate(claim.requests):
         path, gate = f"{claim.path}.requests[{index}]", _gate(request)
         if gate and not on.get(gate, False):
@@ -74,7 +73,7 @@ def _shares(gpus: DevicePlan) -> str:
 def _gate(request: DeviceRequest) -> str:
     """The gate of the driver that a request needs; empty for none."""
     if request.kind is RequestKind.VFIO:
-        return _PASSTHROUGH_GATE
+        return PASSTHROUGH_GATE
     return _GATES[request.sharing.feature] if request.sharing else ""
 
 
@@ -95,7 +94,7 @@ def _gate_fix(gate: str, gpus: DevicePlan) -> str:
     switch = f'gpu_driver=GpuDriver(feature_gates={{"{gate}": True}})'
     if gpus.owner == HOST_OWNER:
         return f"leave host_service out, and pass {switch}: the built-in driver has no gates"
-    other = excluding_gate(gate, gates_of(str(gpus.settings.get("feature-gates", ""))))
+    other = excluding_gate(gate, told_gates(gpus.settings))
     if other:
         return f"use another group with {switch}: {gate} does not work together with {other}"
     return f"pass {switch} to the group"

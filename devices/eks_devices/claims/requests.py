@@ -11,7 +11,6 @@ from ..findings import raise_faults
 from ..instance_types import AcceleratedInstanceType
 from ..names import GPU_DRIVER, NEURON_DRIVER
 from ..typecheck import plain_text
-from .configs import request_configs
 from .kinds import IommuBackendPolicy, RequestKind
 from .request_checks import request_faults
 from .sharing import ClaimSharing
@@ -199,10 +198,6 @@ class DeviceRequest:
         if self.memory is not None:
             exactly["capacity"] = {"requests": {"memory": self.memory}}
         return {"name": self.name, "exactly": exactly}
-
-    def configs(self) -> list[dict[str, Any]]:
-        """The opaque driver configurations of the request."""
-        return request_configs(self)
 
 
 def _own_expressions(request: DeviceRequest, instance_type: str | None) -> Iterator[str]:

@@ -57,12 +57,22 @@ class Driver:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Nvidia:
+    """What NVIDIA's managers have once."""
+
+    mapped_resource: str | None
+    claim_webhook: str | None
+    network_policies: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """The plan of one cluster."""
 
     kubernetes_version: str
     groups: tuple[Group, ...]
     drivers: tuple[Driver, ...]
+    nvidia: Nvidia
     findings: tuple[Finding, ...]
 
 
@@ -108,6 +118,7 @@ def _plan(content: Any) -> Plan:
         kubernetes_version=field(content, "kubernetes_version", str),
         groups=tuple(map(_group, field(content, "nodegroups", list))),
         drivers=tuple(map(_driver, field(content, "drivers", list))),
+        nvidia=_nvidia(field(content, "nvidia", dict)),
         findings=tuple(map(_finding, field(content, "findings", list))),
     )
 
@@ -187,6 +198,18 @@ def _driver(content: Any) -> Driver:
         settings={name: _setting(settings, name) for name in settings},
         nodegroups=texts(content, "nodegroups"),
     )
+
+
+def _nvidia(content: dict[str, Any]) -> Nvidia:
+    return Nvidia(
+        mapped_resource=_text_or_none(content, "mapped_resource"),
+        claim_webhook=_text_or_none(content, "claim_webhook"),
+        network_policies=content["network_policies"] is True,
+    )
+
+
+def _text_or_none(content: dict[str, Any], key: str) -> str | None:
+    return None if content[key] is None else field(content, key, str)
 
 
 def _setting(settings: dict[str, Any], name: str) -> str | int | bool:

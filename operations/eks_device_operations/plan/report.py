@@ -11,6 +11,7 @@ from eks_devices.names import (
     DEFAULT_OWNER,
     DEVICE_CLASSES,
     EXTERNAL_OWNER,
+    GPU_CLASS,
     HOST_OWNER,
     offered_resources,
 )
@@ -44,7 +45,8 @@ def _cluster_lines(cluster: PlannedCluster, width: int) -> Iterator[str]:
 
 def _blocks(plan: Plan, width: int) -> Iterator[list[str]]:
     yield _table(_GROUP_TITLES, [_group_row(group) for group in plan.groups], width)
-    devices = [_device_row(group, one) for group in plan.groups for one in group.devices]
+    mapped = plan.nvidia.mapped_resource
+    devices = [_device_row(group, one, mapped) for group in plan.groups for one in group.devices]
     yield [*_table(_DEVICE_TITLES, devices, width), *prose(_owner_note(plan), width=width)]
     taints = [taint_row(group) for group in plan.groups if group.taints]
     yield [
@@ -52,7 +54,8 @@ def _blocks(plan: Plan, width: int) -> Iterator[list[str]]:
         *prose(claims_note(plan.groups), width=width),
     ]
     drivers = [_driver_row(driver) for driver in plan.drivers]
-    yield ["To install:", *_table(_DRIVER_TITLES, drivers, width)] if drivers else []
+    also = prose(_also_note(plan), width=width)
+    yield ["To install:", *_table(_DRIVER_TITLES, drivers, width), *also] if drivers else []
     for severity in (Severity.ERROR, Severity.WARNING, Severity.INFO):
         yield finding_lines(plan.findings, severity, width=width)
 
@@ -76,14 +79,14 @@ def _group_row(group: Group) -> list[str]:
     ]
 
 
-def _device_row(group: Group, device: Device) -> list[str]:
+def _device_row(group: Group, device: Device, mapped: str | None) -> list[str]:
     return [
         group.name,
         device.device_type,
         f"{device.count}, {group.cut}" if _is_cut(group, device) else str(device.count),
         device.mechanism,
         device.owner,
-        _asked_for(group, device),
+        _asked_for(group, device, mapped),
     ]
 
 
@@ -91,16 +94,32 @@ def _is_cut(group: Group, device: Device) -> bool:
     return bool(group.cut) and device.device_type is DeviceType.GPU
 
 
-def _asked_for(group: Group, device: Device) -> str:
-    """What Pods write to get the device: a DeviceClass in claims, or extended resources."""
+def _asked_for(group: Group, device: Device, mapped: str | None) -> str:
+    """What Pods write to get the device: a DeviceClass in claims, or extended resources.
+
+    `mapped` is the extended resource that stands for whole GPUs by DRA in the cluster.
+    """
     kind = device.device_type
     if kind is DeviceType.COMPUTE_DOMAIN:
         return "the claim of a ComputeDomain"
     if device.mechanism is Mechanism.DRA:
         classes = [name for name in DEVICE_CLASSES[kind] if name in group.device_classes]
-        return f"DeviceClass {', '.join(classes)}" if classes else ""
+        names = f"DeviceClass {', '.join(classes)}" if classes else ""
+        ours = GPU_CLASS in classes and device.owner != EXTERNAL_OWNER
+        return f"{names}, or {mapped}" if ours and mapped else names
     offered = offered_resources(kind, group.extended_resources)
     return ", ".join(f"{name}: {count}" for name, count in offered.items())
+
+
+def _also_note(plan: Plan) -> str:
+    """What comes with NVIDIA's managers because an option asked for it."""
+    webhook, parts = plan.nvidia.claim_webhook, []
+    if webhook:
+        needed = "cert-manager" if webhook == "cert-manager" else "your Secret"
+        parts.append(f"the webhook that checks claims for NVIDIA's drivers, which needs {needed}")
+    if plan.nvidia.network_policies:
+        parts.append("NetworkPolicies of NVIDIA's managers, where the CNI enforces them")
+    return f"Also: {'; '.join(parts)}." if parts else ""
 
 
 def _owner_note(plan: Plan) -> str:
