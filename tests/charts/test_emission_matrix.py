@@ -60,7 +60,8 @@ SPACE = ["Namespace nvidia"]
 GPU_CLASSES = lines("DeviceClass: gpu.nvidia.com, mig.nvidia.com")
 GPU_ACCESS = lines(f"""
     ServiceAccount, ClusterRole, ClusterRoleBinding: {DRIVER}
-    ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding: resourceslices-{DRIVER}
+    ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding: \
+deployments-{DRIVER}, resourceslices-{DRIVER}
 """)
 GPU_DRIVER = [*SPACE, *GPU_ACCESS, *GPU_CLASSES]
 MPS_ACCESS = lines(f"ServiceAccount, ClusterRoleBinding, Role, RoleBinding: {DRIVER}-*")

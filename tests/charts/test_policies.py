@@ -40,6 +40,8 @@ POLICIES = {f"resourceslices-{name}": account[:2] for name, account in SLICES.it
     f"nodes-{name}": account for name, account in NODES.items()
 }
 PODS = {"pods-compute-domain-daemon": DAEMON}
+GPU_DRIVER = "dra-driver-nvidia-gpu-kubelet-plugin"
+DEPLOYMENTS = {f"deployments-{GPU_DRIVER}": ("nvidia", GPU_DRIVER)}
 # The vendor of Neuron ships no policy and documents little, so ours only warns.
 TELLING = {
     "nodes-neuron-device-plugin",
@@ -137,15 +139,100 @@ def test_a_daemon_of_a_compute_domain_changes_its_own_pod_only(find):
 
 
 def test_an_owner_with_an_account_of_its_own_is_judged_as_well(find):
-    name = "dra-driver-nvidia-gpu-kubelet-plugin"
-    policy = find("ValidatingAdmissionPolicy", "gpu-dra-mps", name=f"resourceslices-{name}")
+    policy = find("ValidatingAdmissionPolicy", "gpu-dra-mps", name=f"resourceslices-{GPU_DRIVER}")
     user = find("DaemonSet", "gpu-dra-mps")["spec"]["template"]["spec"]["serviceAccountName"]
     slices = [{"spec": {"driver": "gpu.nvidia.com", "nodeName": node}} for node in ("node-a", "b")]
     asked = request(f"system:serviceaccount:nvidia:{user}")
 
-    assert user != name
+    assert user != GPU_DRIVER
     assert [judge(policy, asked, object=one) for one in slices] == [True, False]
     assert judge(policy, request(f"system:serviceaccount:other:{user}"), object=slices[1]) is None
+
+
+def daemon(node="node-a", **pod):
+    """A Deployment as the driver makes it for MPS, and whatever a Pod of it has besides."""
+    one = {"name": "mps-control-daemon", "env": [{"name": "CUDA_VISIBLE_DEVICES", "value": "GPU"}]}
+    volumes = [{"name": "driver-root", "hostPath": {"path": "/"}}]
+    spec = {"nodeName": node, "hostPID": True, "containers": [one], "volumes": volumes} | pod
+    return {"spec": {"template": {"spec": spec}}}
+
+
+@pytest.fixture
+def judged(find):
+    """What is said of a driver that writes Deployments, by an account of its owner's."""
+    policy = find("ValidatingAdmissionPolicy", "gpu-dra-mps", name=f"deployments-{GPU_DRIVER}")
+
+    def judge_it(
+        operation="CREATE", *, user=f"{GPU_DRIVER}-4096a403", nodes=("node-a",), **objects
+    ):
+        asked = request(f"system:serviceaccount:nvidia:{user}", operation, nodes)
+        return judge(policy, asked, **objects)
+
+    return judge_it
+
+
+def test_a_driver_runs_and_ends_daemons_on_its_own_node_only(judged):
+    nowhere = daemon()
+    del nowhere["spec"]["template"]["spec"]["nodeName"]
+
+    assert judged(object=daemon()) is True
+    assert judged("DELETE", oldObject=daemon()) is True
+    assert judged("UPDATE", object=daemon(), oldObject=daemon()) is True
+    for other in (daemon("node-b"), daemon(""), nowhere):
+        assert judged(object=other) is False
+        assert judged("DELETE", oldObject=other) is False
+        assert judged("UPDATE", object=other, oldObject=daemon()) is False
+        assert judged("UPDATE", object=daemon(), oldObject=other) is False
+        assert judged(object=other, nodes=None) is False
+    assert judged(object=daemon(), nodes=None) is False
+
+
+@pytest.mark.parametrize(
+    ("account", "good"),
+    [
+        ("", True),
+        ("default", True),
+        (f"{GPU_DRIVER}-4096a403", True),
+        (GPU_DRIVER, False),
+        ("4096a403", False),
+        ("dra-driver-nvidia-gpu-controller", False),
+    ],
+)
+def test_daemons_of_a_driver_may_do_no_more_than_it(judged, account, good):
+    """The account before that of an owner may be gone, and then its daemons have to go too."""
+    item = daemon(serviceAccountName=account)
+
+    assert judged(object=item) is good
+    assert judged("UPDATE", object=item, oldObject=daemon()) is good
+    assert judged("DELETE", oldObject=item) is True
+
+
+FROM_SECRET = {"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "tls", "key": "tls.key"}}}
+FROM_FIELD = {"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}
+
+
+@pytest.mark.parametrize(
+    ("pod", "good"),
+    [
+        ({"volumes": [{"name": "root", "hostPath": {"path": "/"}}]}, True),
+        ({"volumes": [{"name": "tls", "secret": {"secretName": "tls"}}]}, False),
+        ({"volumes": [{"name": "tls", "projected": {"sources": []}}]}, False),
+        ({"imagePullSecrets": [{"name": "registry"}]}, False),
+        ({"containers": [{"name": "daemon"}]}, True),
+        ({"containers": [{"name": "daemon", "env": [FROM_FIELD]}]}, True),
+        ({"containers": [{"name": "daemon", "env": [FROM_FIELD, FROM_SECRET]}]}, False),
+        ({"initContainers": [{"name": "first", "env": [FROM_SECRET]}]}, False),
+        ({"containers": [{"name": "d", "envFrom": [{"secretRef": {"name": "tls"}}]}]}, False),
+        ({"initContainers": [{"name": "d", "envFrom": [{"secretRef": {"name": "x"}}]}]}, False),
+    ],
+)
+def test_daemons_of_a_driver_bring_no_secret_to_its_node(judged, pod, good):
+    assert judged(object=daemon(**pod)) is good
+
+
+def test_deployments_of_anybody_else_are_not_judged(judged):
+    for user in (f"{GPU_DRIVER}x", "dra-driver-nvidia-gpu-controller", "default"):
+        assert judged(user=user, object=daemon("node-b")) is None
 
 
 @pytest.mark.parametrize("name", POLICIES)
@@ -177,13 +264,15 @@ def test_every_policy_is_bound_and_every_driver_has_one(manifests):
     policies = [one for one in items if one["kind"] == "ValidatingAdmissionPolicy"]
     bindings = [one for one in items if one["kind"] == "ValidatingAdmissionPolicyBinding"]
 
-    assert [one["metadata"]["name"] for one in policies] == sorted({**POLICIES, **PODS})
+    assert [one["metadata"]["name"] for one in policies] == sorted(
+        {**POLICIES, **PODS, **DEPLOYMENTS}
+    )
     assert [one["spec"] for one in bindings] == [
         {
             "policyName": name,
             "validationActions": ["Warn", "Audit"] if name in TELLING else ["Deny"],
         }
-        for name in sorted({**POLICIES, **PODS})
+        for name in sorted({**POLICIES, **PODS, **DEPLOYMENTS})
     ]
     for policy in policies:
         kind = policy["metadata"]["name"].partition("-")[0]
@@ -192,6 +281,12 @@ def test_every_policy_is_bound_and_every_driver_has_one(manifests):
 
 
 RULED = {
+    "deployments": {
+        "apiGroups": ["apps"],
+        "apiVersions": ["v1"],
+        "operations": ["CREATE", "UPDATE", "DELETE"],
+        "resources": ["deployments"],
+    },
     "resourceslices": {
         "apiGroups": ["resource.k8s.io"],
         "apiVersions": ["v1"],

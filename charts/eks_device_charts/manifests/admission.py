@@ -105,7 +105,46 @@ def own_pod_policy(name: str, *, account: str, namespace: str) -> list[Object]:
     return _policy_and_binding(name, spec, denies=True)
 
 
+def own_daemons_policy(name: str, *, account: str, namespace: str) -> list[Object]:
+    """A policy and its binding for the Deployments by which a driver runs daemons on its node.
+
+    Whoever may make Deployments may run any image, on any node, with any account and any Secret of
+    the namespace. A driver is root on its own node, so a daemon may be just that, and no more.
+
+    Args:
+        name: The name of both objects.
+        account: The account that those of owners are named after.
+        namespace: Its namespace.
+    """
+    spec = {
+        "matchConstraints": {"resourceRules": [_DEPLOYMENTS]},
+        "matchConditions": [_is_account(namespace, account, owned=True)],
+        "variables": _variables(node=_NODE, before=_pods("oldObject"), pods=_pods("object")),
+        "validations": [
+            {
+                "expression": f"variables.node != '' && {_on_node('before')} && {_on_node('pods')}",
+                "message": "a driver may change Deployments for its own node only",
+            },
+            {
+                "expression": f"variables.pods.all(pod, {_WITH_OWN_ACCOUNT})",
+                "message": "a driver may run daemons with its own or the default account only",
+            },
+            {
+                "expression": f"variables.pods.all(pod, {_WITHOUT_SECRETS})",
+                "message": "a driver may run daemons with folders of the node and no Secret only",
+            },
+        ],
+    }
+    return _policy_and_binding(name, spec, denies=True)
+
+
 # The API server converts requests in other versions of the API before it asks.
+_DEPLOYMENTS: Object = {
+    "apiGroups": ["apps"],
+    "apiVersions": ["v1"],
+    "operations": ["CREATE", "UPDATE", "DELETE"],
+    "resources": ["deployments"],
+}
 _SLICES: Object = {
     "apiGroups": ["resource.k8s.io"],
     "apiVersions": ["v1"],
@@ -139,12 +178,46 @@ def _variables(**expressions: str) -> list[Object]:
     return [{"name": name, "expression": text} for name, text in expressions.items()]
 
 
+def _pods(deployment: str) -> str:
+    """CEL for the Pods that a Deployment describes: a list of one, or of none where it is not."""
+    return f"{deployment} == null ? [] : [{deployment}.spec.template.spec]"
+
+
+def _on_node(pods: str) -> str:
+    return f"variables.{pods}.all(pod, pod.?nodeName.orValue('') == variables.node)"
+
+
 def _is_own(node: str, message: str) -> Object:
     """Whether a node is that of the Pod whose token was shown; a token may name none."""
     return {
         "expression": f"variables.node != '' && {node} == variables.node",
         "message": message,
     }
+
+
+# The API server calls the default account by no name in a template, and fills in both names of any
+# other one.
+_WITH_OWN_ACCOUNT = (
+    "pod.?serviceAccountName.orValue('') in ['', 'default']"
+    " || request.userInfo.username.endsWith(':' + pod.serviceAccountName)"
+)
+
+
+def _takes_no_secret(containers: str) -> str:
+    """CEL: no container of a Pod has a Secret in its environment."""
+    values = "one.?env.orValue([]).all(value, !value.?valueFrom.?secretKeyRef.hasValue())"
+    sources = "one.?envFrom.orValue([]).all(source, !has(source.secretRef))"
+    return f"pod.?{containers}.orValue([]).all(one, {values} && {sources})"
+
+
+# Whatever a Pod names, the node that it is bound to may read, and so may who is root there.
+_WITHOUT_SECRETS = " && ".join(
+    [
+        "pod.?volumes.orValue([]).all(volume, has(volume.hostPath))",
+        "!has(pod.imagePullSecrets)",
+        *map(_takes_no_secret, ("initContainers", "containers")),
+    ]
+)
 
 
 def _policy_and_binding(name: str, spec: Mapping[str, object], *, denies: bool) -> list[Object]:

@@ -14,7 +14,7 @@ from eks_devices.names import (
     PASSTHROUGH_GATE,
 )
 
-from .admission import own_slices_policy
+from .admission import own_daemons_policy, own_slices_policy
 from .installation import Installation
 from .nvidia_claim_webhook import webhook_network_policy, webhook_objects
 from .nvidia_common import NAMESPACE
@@ -43,7 +43,7 @@ _METRICS_PORT = 8080
 
 
 def shared_objects() -> list[Object]:
-    """Namespace, account, permissions and policy."""
+    """Namespace, account, permissions and policies."""
     # The vendor's role serves ComputeDomains and MPS as well.
     rules = [
         rule("resource.k8s.io", ["resourceclaims"], ["get"]),
@@ -64,6 +64,9 @@ def shared_objects() -> list[Object]:
             driver=GPU_DRIVER,
             owned=True,
         ),
+        # For the accounts that may make MPS daemons. A scope may bring one at any time, and what a
+        # cluster has once comes with the default installation.
+        *own_daemons_policy(f"deployments-{_NAME}", account=_NAME, namespace=NAMESPACE),
     ]
 
 
@@ -124,7 +127,7 @@ def _env(driver: DriverPlan, image: str) -> list[Object]:
 def _mps_access(account: str) -> list[Object]:
     """An account that may also make Deployments: whoever may do that can run anything here.
 
-    So the Pods of other owners keep the account that may not.
+    So the Pods of other owners keep the account that may not, and a policy says which Deployments.
     """
     rules = [
         rule("apps", ["deployments"], ["get", "create", "delete"]),
