@@ -39,7 +39,7 @@ class _Cluster:
         together = self.host.fleet.findings_together(groups)
         apart = [one for group in groups for one in group.plan.findings]
         warn(self.host.home, [one for one in together if one not in self._told])
-        inform(self.host.home, [one for one in apart if one not in self._told])
+        inform(self.host.home, [one for one in (*together, *apart) if one not in self._told])
         self._told.update(together, apart)
         return faults
 

@@ -59,6 +59,7 @@ class ClaimSender:
         if made is None and claim.namespace not in _DEFAULT_NAMESPACES:
             annotate(self._group, [_not_made(claim)])
         annotate(self._group, claim_findings(claim, manifest, plan))
+        self._host.fleet.note_claim(self._group, claim, plan)
 
     def _judged(
         self, claim: Claim, plan: NodegroupPlan, create_namespace: object

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from constructs import IConstruct
 
 from eks_devices import ClusterPlan, Finding, NodegroupPlan, NvidiaInstallation
+from eks_devices.claims.elsewhere import elsewhere_findings
+from eks_devices.claims.on_nodegroup import Claim
 from eks_devices.cluster_planner import (
     Keep,
     drivers_of,
@@ -49,6 +51,7 @@ class Fleet:
         self._groups: list[Membership] = []
         self._drivers: DeviceDrivers | None = None
         self._keep: Keep = {}
+        self._claims: list[tuple[IConstruct, Claim, NodegroupPlan]] = []
         self.nvidia = NvidiaInstallation()
 
     @property
@@ -90,10 +93,18 @@ class Fleet:
         waiting = [one for plan in self._waiting(groups) for one in unserved(plan)]
         return replace(plan, findings=(*plan.findings, *waiting))
 
+    def note_claim(self, owner: IConstruct, claim: Claim, plan: NodegroupPlan) -> None:
+        """Remember a claim for the devices of a group, and who added it."""
+        self._claims.append((owner, claim, plan))
+
     def findings_together(self, groups: Iterable[Membership]) -> list[Finding]:
         """What groups have together and none has alone."""
         plans = tuple(one.plan for one in groups)
-        return list(findings_together(plans, self._keep, self.nvidia))
+        found = list(findings_together(plans, self._keep, self.nvidia))
+        for owner, claim, plan in self._claims:
+            if astray := list(elsewhere_findings(claim, plan, plans)):
+                found += astray if is_in_tree(owner) else []
+        return found
 
     def _waiting(self, groups: Iterable[Membership]) -> list[NodegroupPlan]:
         """The groups with devices that nothing serves; an installation is looked for once."""

@@ -14,7 +14,9 @@ from tests.short_names import DRA, PLUGIN
 from eks_device_constructs import AcceleratedCluster, Delivery, DeviceDrivers
 from eks_devices import (
     Capacity,
+    ClaimSharing,
     ClaimWebhook,
+    DeviceRequest,
     DeviceType,
     GpuDriver,
     GpuSharing,
@@ -214,3 +216,44 @@ def test_a_driver_with_gates_stands_beside_the_plain_one(make_served):
     gates = [environment(one).get("FEATURE_GATES") for one in objects(world, "DaemonSet")]
 
     assert sorted(gates, key=str) == [None, "TimeSlicingSettings=true"]
+
+
+def astray(world) -> list[Any]:
+    return Annotations.from_stack(world.stack).find_info(
+        "*", Match.string_like_regexp(r".*ClaimFitsOtherGroups.*")
+    )
+
+
+SHARED = DeviceRequest.gpu(sharing=ClaimSharing.mps())
+
+
+def test_a_claim_that_other_groups_cannot_serve_is_told_whatever_the_order(make_served):
+    worlds = [make_served(), make_served()]
+    gated = {"gpu_driver": GpuDriver(feature_gates={"MPSSupport": True}), "mechanism": DRA}
+    for world, first in zip(worlds, (True, False), strict=True):
+        if first:
+            world.cluster.add_nodegroup("Plain", mechanism=DRA, **G6E)
+        group = world.cluster.add_nodegroup("Gated", **gated, **G6E)
+        group.add_resource_claim("a", namespace="default", requests=[SHARED])
+        if not first:
+            world.cluster.add_nodegroup("Plain", mechanism=DRA, **G6E)
+
+        (found,) = astray(world)
+
+        assert "a GPU of Plain," in found.entry.data
+        assert "select eks-devices/nodegroup: Gated" in found.entry.data
+
+
+def test_a_claim_that_every_group_serves_or_no_other_one_offers_is_not_told_of(make_served):
+    gated = {"gpu_driver": GpuDriver(feature_gates={"MPSSupport": True}), "mechanism": DRA}
+    world = make_served()
+    group = world.cluster.add_nodegroup("Gated", **gated, **G6E)
+    world.cluster.add_nodegroup("Too", **gated, **G6E)
+    world.cluster.add_nodegroup("Plugin", mechanism=PLUGIN, **G6E)
+    group.add_resource_claim("a", namespace="default", requests=[SHARED])
+    group.add_resource_claim("whole", namespace="default", requests=[DeviceRequest.gpu()])
+    gone = world.cluster.add_nodegroup("Gone", mechanism=DRA, **G6E)
+    assert world.cluster.node.try_remove_child("Gone")
+
+    assert gone.plan.name == "Gone"
+    assert astray(world) == []

@@ -32,15 +32,33 @@ def gpu_claim_faults(claim: Claim, plan: NodegroupPlan) -> Iterator[Finding]:
     gpus = _our_gpus(plan)
     if gpus is None:
         return
-    on = told_gates(gpus.settings)
+    for index, gate in missing_gates(claim, plan):
+        at = f"{claim.path}.requests[{index}]"
+        shared = claim.requests[index].sharing is not None
+        yield _gate_fault(f"{at}.sharing" if shared else at, gate, gpus, plan)
     for index, request in enumerate(claim.requests):
-        path, gate = f"{claim.path}.requests[{index}]", _gate(request)
-        if gate and not on.get(gate, False):
-            at = path if request.sharing is None else f"{path}.sharing"
-            yield _gate_fault(at, gate, gpus, plan)
+        path = f"{claim.path}.requests[{index}]"
         if request.memory is not None and not _shares(gpus):
             yield _memory_fault(f"{path}.memory", request.memory, plan)
     yield from cut_faults(claim, gpus, plan)
+
+
+def missing_gates(
+    claim: Claim, plan: NodegroupPlan, *, selected: bool = True
+) -> Iterator[tuple[int, str]]:
+    """The requests, by index, whose gate the driver on a group's nodes has off, and the gate.
+
+    Args:
+        claim: The claim.
+        plan: The group.
+        selected: Whether requests with selectors of a user's own count.
+    """
+    gpus = _our_gpus(plan)
+    on = {} if gpus is None else told_gates(gpus.settings)
+    for index, request in enumerate(claim.requests):
+        gate = _gate(request)
+        if gpus and gate and not on.get(gate, False) and (selected or not request.selectors):
+            yield index, gate
 
 
 def gpu_claim_findings(claim: Claim, plan: NodegroupPlan) -> Iterator[Finding]:

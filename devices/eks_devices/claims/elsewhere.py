@@ -1,0 +1,45 @@
+"""Where a claim of a group may be allocated beside the group, and not be served."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ..findings import Finding, info
+from ..names import NODEGROUP_LABEL, POOL_LABEL
+from ..plans import NodegroupPlan
+from .compute_domain import ComputeDomain
+from .gpus_on_nodegroup import missing_gates
+from .templates import ResourceClaim, ResourceClaimTemplate
+
+_SOURCE = "https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/"
+
+
+def elsewhere_findings(
+    claim: ResourceClaim | ResourceClaimTemplate | ComputeDomain,
+    plan: NodegroupPlan,
+    plans: Iterable[NodegroupPlan],
+) -> Iterator[Finding]:
+    """What is worth knowing of a claim beside the other groups of the cluster.
+
+    The scheduler knows devices and not what their drivers were told, so it may give the claim a
+    GPU of a group whose driver then starts no Pod of it. Requests with selectors of a user's own
+    are left out: they may choose the nodes.
+
+    Args:
+        claim: A claim without faults on its own group.
+        plan: That group; for a claim of a pool, one of its groups.
+        plans: The groups of the cluster.
+    """
+    if isinstance(claim, ComputeDomain):
+        return
+    lost = [one.name for one in plans if list(missing_gates(claim, one, selected=False))]
+    if lost:
+        key = POOL_LABEL if POOL_LABEL in plan.labels else NODEGROUP_LABEL
+        yield info(
+            "ClaimFitsOtherGroups",
+            f"{claim.path}.requests",
+            f"the scheduler may give the claim a GPU of {', '.join(lost)}, where the driver has "
+            "the gate that it needs off and starts no Pod of it",
+            fix=f"let its Pods select {key}: {plan.labels[key]}",
+            source=_SOURCE,
+        )
