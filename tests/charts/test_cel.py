@@ -106,6 +106,14 @@ def test_a_class_selects_its_devices_and_no_other(classes, name, kind):
     assert chosen == {other: {other == kind} for other in PUBLISHED}
 
 
+def test_efas_are_claimed_whatever_the_driver_says_of_their_rdma(classes):
+    (selector,) = classes["efa.networking.k8s.aws"]
+    text = selector["cel"]["expression"]
+
+    for flag in ({"rdma": True}, {"rdma": False}, {}):
+        assert selects(text, device("dra.net", pciDevice=EFA, **flag))
+
+
 def test_these_are_all_classes(classes):
     assert sorted(classes) == [
         "compute-domain-daemon.nvidia.com",

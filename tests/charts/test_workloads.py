@@ -34,6 +34,18 @@ def test_a_gpu_plugin_leaves_rdma_devices_alone(manifests, installation):
                 assert env(container).get("GDS_ENABLED") == ("true" if asked else None)
 
 
+def test_managers_of_efa_alone_see_the_rdma_devices_of_a_node(manifests):
+    """EFA fails in a container that sees RDMA devices of another maker."""
+    seeing = {
+        item["metadata"]["name"]
+        for item in workloads(manifests("every-manager"))
+        for volume in pod(item).get("volumes", ())
+        if volume.get("hostPath", {}).get("path", "").startswith("/dev")
+    }
+
+    assert seeing == {"aws-dranet", "efa-aws-efa-k8s-device-plugin"}
+
+
 def test_no_dra_container_gets_gpus_from_the_runtime(manifests):
     told = {
         container["name"]: env(container).get("NVIDIA_VISIBLE_DEVICES")
