@@ -174,11 +174,15 @@ def _dated_findings(
 def _bottlerocket_faults(
     spec: NodegroupSpec, match: re.Match[str], mechanisms: dict[DeviceType, Mechanism]
 ) -> Iterator[Finding]:
-    path = f"{spec.path}.release_version"
+    path, told = f"{spec.path}.release_version", []
     for row in _bottlerocket_floors():
         named = mechanisms.get(DeviceType(row["device"])) == row["mechanism"]
         foreign = row["device"] in mechanisms and _is_foreign(spec, row)
         if foreign or (named and _is_meant(spec, row)):
+            told.append(row)
+    lower = {row.get("above") for row in told}
+    for row in told:
+        if row.get("rule") not in lower:
             yield from _floor_faults(match, row, path, row["message"])
 
 
@@ -209,10 +213,19 @@ def _is_foreign(spec: NodegroupSpec, row: dict[str, Any]) -> bool:
 
 
 def release_settles(spec: NodegroupSpec, support: Support) -> bool:
-    """Whether a pinned release has what a rule warns about, by a floor that names the rule."""
+    """Whether a warning of a rule is not needed.
+
+    A pinned release may have what the rule is about, or the group a higher floor, which is told.
+    """
     match = _match(spec) if spec.operating_system in _FORMS else None
     rows = [row for row in read_toml("amis.toml")["floor"] if row.get("rule") == support.rule]
-    return match is not None and any(_numbers(match) >= _parts(row["release"]) for row in rows)
+    has = match is not None and any(_numbers(match) >= _parts(row["release"]) for row in rows)
+    return has or _has_higher_floor(spec, support.rule)
+
+
+def _has_higher_floor(spec: NodegroupSpec, rule: str) -> bool:
+    rows = (row for row in read_toml("amis.toml")["floor"] if row.get("above") == rule)
+    return any(_is_meant(spec, row) for row in rows)
 
 
 def _numbers(match: re.Match[str]) -> tuple[int, ...]:

@@ -237,7 +237,7 @@ def test_ami_types_are_those_of_the_eks_api():
     assert len(questions) == len(set(questions))
 
 
-def test_gaps_floors_and_releases_to_avoid_of_amis():
+def test_gaps_and_floors_of_amis():
     for row in AMIS["gap"]:
         keys: Keys = {"operating_system": str, "message": str, "fix": str}
         assert faults_of_keys(row, keys, {"families": list, "accelerator": str}) == []
@@ -249,6 +249,7 @@ def test_gaps_floors_and_releases_to_avoid_of_amis():
             "device": str,
             "mechanism": str,
             "rule": str,
+            "above": str,
             "external": bool,
             "host_service": bool,
             "sharing": str,
@@ -260,6 +261,17 @@ def test_gaps_floors_and_releases_to_avoid_of_amis():
         assert (
             ("device" in row) == ("mechanism" in row) == (row["operating_system"] == "bottlerocket")
         )
+
+
+def test_a_floor_above_another_is_of_a_later_release():
+    releases = {row.get("rule"): row["release"] for row in AMIS["floor"]}
+    for row in AMIS["floor"]:
+        if "above" in row:
+            lower, higher = releases[row["above"]], row["release"]
+            assert [*map(int, lower.split("."))] < [*map(int, higher.split("."))]
+
+
+def test_releases_to_avoid_of_amis():
     for row in AMIS["avoid"]:
         texts: Keys = {"operating_system": str, "release": str, "message": str, "fix": str}
         lists: Keys = {"minors": list}

@@ -291,7 +291,12 @@ def test_the_host_runs_the_driver_where_it_can():
 
 @pytest.mark.parametrize(
     ("release", "code"),
-    [("1.65.0-0a1b2c3d", "ReleaseTooOld"), ("1.66.0-0a1b2c3d", ""), (None, "warning")],
+    [
+        ("1.62.0-0a1b2c3d", "ReleaseTooOld"),
+        ("1.65.0-0a1b2c3d", "ReleaseTooOld"),
+        ("1.66.0-0a1b2c3d", ""),
+        (None, "warning"),
+    ],
 )
 def test_the_host_runs_the_driver_from_a_release_on(release, code):
     options: dict[str, Any] = {
@@ -307,7 +312,23 @@ def test_the_host_runs_the_driver_from_a_release_on(release, code):
         return
     warned = {one.code for one in planned(**options).findings if one.severity == "warning"}
 
-    assert ("GpuDraHostBottlerocket" in warned) == (code == "warning")
+    assert warned == ({"GpuDraHostBottlerocket"} if code == "warning" else set())
+
+
+def test_of_two_floors_the_higher_one_alone_is_told():
+    def told(**options: Any) -> list[str]:
+        options |= {"operating_system": BOTTLEROCKET, "mechanism": DRA}
+        try:
+            findings = planned(**options).findings
+        except EksDevicesError as error:
+            findings = error.faults
+        texts = " ".join(f"{one.message} {one.fix} {one.allowed}" for one in findings)
+        return [floor for floor in ("1.63.0", "1.66.0") if floor in texts]
+
+    host = GpuDriver(host_service=True)
+    for release in (None, "1.62.0-0a1b2c3d"):
+        assert told(release_version=release, gpu_driver=host) == ["1.66.0"]
+        assert told(release_version=release) == ["1.63.0"]
 
 
 def test_the_built_in_plugin_is_set_up_by_bottlerocket():
