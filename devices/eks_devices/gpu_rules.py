@@ -16,6 +16,7 @@ from .feature_gates import (
 )
 from .findings import Finding, fault, warning
 from .gpu_options import DeviceListStrategy, GpuDriver, GpuPlugin
+from .gpu_parts import part_findings
 from .gpu_taints import eviction_findings, toleration_findings
 from .instance_faults import bare_metal_gpu_types
 from .instance_types import AcceleratedInstanceType
@@ -94,6 +95,7 @@ def gpu_findings(
         yield from _plugin_findings(spec)
         yield from _list_strategy_findings(spec)
         yield from _client_faults(spec, instance)
+        yield from part_findings(spec, instance)
         if spec.gpu_sharing is not None and spec.gpu_sharing.rename:
             at = f"{spec.path}.gpu_sharing.rename"
             yield from toleration_findings(spec, SHARED_GPU_RESOURCE, at)

@@ -10,6 +10,7 @@ from tests.hostile import Hostile, HostileMapping, HostileText
 from tests.short_names import BOTTLEROCKET, DOMAIN, DRA, GPU
 
 from eks_devices import (
+    AcceleratedInstanceType,
     DeviceIdStrategy,
     DeviceListStrategy,
     EksDevicesError,
@@ -453,3 +454,34 @@ def test_mounts_that_the_runtime_may_not_heed_are_told_of():
     ]
     on_bottlerocket = planned(gpu_plugin=plugin, operating_system=BOTTLEROCKET)
     assert findings_of(on_bottlerocket, "VolumeMountsStrategy") == []
+
+
+PARTS = [
+    one.name
+    for one in AcceleratedInstanceType.all()
+    if one.accelerator is not None and one.accelerator.partition < 1
+]
+
+
+@pytest.mark.parametrize(
+    "sharing", [GpuSharing.time_slicing(replicas=2), GpuSharing.mps(replicas=2)]
+)
+def test_sharing_a_part_of_a_gpu_again_is_warned_of(sharing):
+    assert {name.partition(".")[0] for name in PARTS} == {"g6f", "gr6f"}
+    for name in PARTS:
+        assert findings_of(planned(name, gpu_sharing=sharing), "SharingUnproven") == [
+            "warning nodegroups.g.gpu_sharing"
+        ]
+        assert findings_of(planned(name), "SharingUnproven") == []
+    for name in ("g6.xlarge", "gr6.4xlarge", "p4d.24xlarge"):
+        assert findings_of(planned(name, gpu_sharing=sharing), "SharingUnproven") == []
+
+
+def test_labels_that_a_part_of_a_gpu_lacks_are_told_of():
+    plugin, code = GpuPlugin(feature_discovery=True), "VgpuLabelsMissing"
+
+    assert findings_of(planned("g6f.large", gpu_plugin=plugin), code) == [
+        "info nodegroups.g.gpu_plugin.feature_discovery"
+    ]
+    assert findings_of(planned("g6f.large", gpu_plugin=GpuPlugin()), code) == []
+    assert findings_of(planned("g6.xlarge", gpu_plugin=plugin), code) == []
