@@ -12,6 +12,7 @@ from .gpu_rules import gpu_findings
 from .instance_types import AcceleratedInstanceType
 from .interfaces import group_instances, group_interfaces
 from .kubernetes import floors
+from .labels import driver_label_faults
 from .mechanisms import Choice, choice_findings
 from .mig_rules import mig_findings
 from .network import eni_limited_max_pods
@@ -56,6 +57,7 @@ def group_findings(
     yield from purchase_findings(spec, instance)
     yield from placement_findings(spec, instance)
     yield from override_findings(spec)
+    yield from driver_label_faults(spec, mechanisms)
     yield from _logical_core_faults(spec, mechanisms)
     if Mechanism.DRA in mechanisms.values():
         yield from _dra_findings(spec, version, mechanisms)

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from typing import Final
 
 from ._data import read_toml
 from ._frozen import FrozenDict
 from .findings import Finding, fault, shown
-from .names import GPU_PRESENT_LABEL, LABEL_PREFIX, TAINT_KEYS
+from .names import (
+    COMPUTE_DOMAIN_LABEL,
+    GPU_CLIQUE_LABEL,
+    GPU_PRESENT_LABEL,
+    LABEL_PREFIX,
+    TAINT_KEYS,
+)
 from .spec import NodegroupSpec
 from .syntax import label_key, label_value
 from .taints import Taint, TaintEffect, parse_taint
 from .typecheck import is_token, path_step, wrong_type
 from .vocabulary import DeviceType
 
+# What the driver of ComputeDomains writes on a node, and what another value does.
+_OF_DOMAINS: Final = {
+    GPU_CLIQUE_LABEL: "Pods that are to share memory would be placed by another value",
+    COMPUTE_DOMAIN_LABEL: "with another value there the node takes no Pod of a ComputeDomain",
+}
+_DOMAINS_SOURCE: Final = (
+    "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/blob/v0.5.0/"
+    "cmd/compute-domain-kubelet-plugin/computedomain.go"
+)
 _TAINT_FORM = 'a Taint, or a string such as "dedicated=training:NoSchedule"'
 
 
@@ -68,6 +84,29 @@ def _owned_label(key: str, path: str) -> Iterator[Finding]:
             allowed=f"keys without the prefixes {', '.join(limits['reserved'])}",
             fix="move the label under a prefix of your own",
         )
+
+
+def driver_label_faults(spec: NodegroupSpec, devices: Collection[DeviceType]) -> Iterator[Finding]:
+    """Faults of labels that a driver of ours writes on the nodes of a group.
+
+    Args:
+        spec: The group; its labels have no faults of their own.
+        devices: The device types of its nodes.
+    """
+    domains = DeviceType.COMPUTE_DOMAIN
+    if domains not in devices or domains in spec.external:
+        return
+    for key, otherwise in _OF_DOMAINS.items():
+        if key in spec.labels:
+            yield fault(
+                "LabelOfDriver",
+                f"{spec.path}.labels[{shown(key)}]",
+                f"the driver of ComputeDomains writes this label on its nodes: {otherwise}",
+                got=spec.labels[key],
+                allowed=f"keys other than {', '.join(_OF_DOMAINS)}",
+                fix="leave it out, or pass compute_domains=False",
+                source=_DOMAINS_SOURCE,
+            )
 
 
 def _under(prefix: str, reserved: str) -> bool:

@@ -17,6 +17,8 @@ COMPUTE_TYPE_LABEL: Final = "eks.amazonaws.com/compute-type"
 INSTANCE_TYPE_LABEL: Final = "node.kubernetes.io/instance-type"
 # "<cluster uuid>.<clique id>": nodes with one value reach each other's GPU memory over NVLink.
 GPU_CLIQUE_LABEL: Final = "nvidia.com/gpu.clique"
+# The id of the ComputeDomain that a node, or a daemon, is in.
+COMPUTE_DOMAIN_LABEL: Final = "resource.nvidia.com/computeDomain"
 # "false" keeps everything that NVIDIA's GPU operator runs on nodes off a node.
 GPU_OPERANDS_LABEL: Final = "nvidia.com/gpu.deploy.operands"
 # The partitions that the operator's MIG manager cuts the GPUs of a node into.

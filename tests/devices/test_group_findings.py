@@ -164,3 +164,19 @@ def test_a_refusal_says_what_would_be_allowed():
         (fault,) = raised.value.faults
         assert allowed in fault.allowed
         assert fault.got == "'dra'"
+
+
+@pytest.mark.parametrize("key", ["nvidia.com/gpu.clique", "resource.nvidia.com/computeDomain"])
+def test_labels_of_the_driver_are_its_own_where_it_writes_them_only(key):
+    joined: dict[str, Any] = {"instance_type": "p6e-gb200.36xlarge", "capacity": BLOCK}
+    labels = {key: "a.0"}
+    elsewhere = [
+        {},
+        joined | {"compute_domains": False},
+        joined | {"external": {DeviceType.COMPUTE_DOMAIN}, "mechanism": Mechanism.DRA},
+    ]
+
+    assert faults(**joined, labels=labels) == {"LabelOfDriver"}
+    for options in elsewhere:
+        plan = plan_nodegroup(group(**options, labels=labels), kubernetes_version="1.34")
+        assert plan.labels[key] == "a.0"

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from eks_devices.names import COMPUTE_DOMAIN_LABEL
+
 from .nvidia_common import NAMESPACE
 from .objects import Object, metadata
 
 # EKS serves its API there, and so does the Service inside the cluster.
 _API_SERVER = 443
-# The driver gives this label to the daemons of a domain, with the domain's id.
-_DOMAIN_LABEL = "resource.nvidia.com/computeDomain"
 # Between daemons: memory sharing, and the status of one another.
 _DAEMON_PORTS = (50000, 50005)
 
@@ -61,7 +61,7 @@ def compute_domain_daemon_policy() -> Object:
     everything in their namespace keeps every domain from becoming ready. A selector cannot say
     "of the same domain", so it lets daemons of other domains in as well.
     """
-    daemons = {"matchExpressions": [{"key": _DOMAIN_LABEL, "operator": "Exists"}]}
+    daemons = {"matchExpressions": [{"key": COMPUTE_DOMAIN_LABEL, "operator": "Exists"}]}
     among = _ports(*_DAEMON_PORTS)
     return _policy(
         "compute-domain-daemon",
