@@ -45,6 +45,7 @@ def group_findings(
                 text,
                 fix="name the mechanism to keep it across releases",
             )
+    yield from _external_findings(spec, mechanisms)
     if DeviceType.GPU in choices:
         yield from gpu_findings(spec, instance, version, choices[DeviceType.GPU])
         yield from mig_findings(spec, instance, version, choices[DeviceType.GPU])
@@ -61,6 +62,20 @@ def group_findings(
     yield from _logical_core_faults(spec, mechanisms)
     if Mechanism.DRA in mechanisms.values():
         yield from _dra_findings(spec, version, mechanisms)
+
+
+def _external_findings(
+    spec: NodegroupSpec, mechanisms: dict[DeviceType, Mechanism]
+) -> Iterator[Finding]:
+    """Foreign device types that a group lacks: no fault, since groups may share what names them."""
+    for device in spec.external:
+        if device not in mechanisms:
+            yield info(
+                "ExternalDeviceNotOnNodegroup",
+                f"{spec.path}.external",
+                f"nodes of this group have no {device}, so it does not matter here who serves it",
+                fix="leave the device type out, unless it is meant for other groups",
+            )
 
 
 def _instance_findings(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:

@@ -75,6 +75,17 @@ def test_what_is_not_foreign_is_served_by_nobody_without_a_default(make_world):
     Annotations.from_stack(world.stack).has_warning("*", Match.string_like_regexp("efa by dra"))
 
 
+def test_groups_of_several_types_share_what_names_the_foreign_devices_of_one(make_served):
+    world = make_served()
+    foreign = ExternalDrivers(foreign={DeviceType.GPU})
+
+    world.cluster.add_nodegroup("P5", subnet=world.vpc.private_subnets[0], drivers=foreign, **P5)
+    trn2 = world.add_trn2(drivers=foreign)
+
+    assert trn2.plan.labels["eks-devices/neuron-manager"] == "default"
+    assert daemon_sets(world) == {"aws-dranet", "neuron-dra-driver-kubelet-plugin"}
+
+
 def test_the_default_is_in_this_app_or_in_another_one(make_served, faults_of):
     world = make_served()
 

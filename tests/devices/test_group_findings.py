@@ -180,3 +180,24 @@ def test_labels_of_the_driver_are_its_own_where_it_writes_them_only(key):
     for options in elsewhere:
         plan = plan_nodegroup(group(**options, labels=labels), kubernetes_version="1.34")
         assert plan.labels[key] == "a.0"
+
+
+@pytest.mark.parametrize(
+    ("options", "lacking"),
+    [
+        ({"instance_type": "trn2.48xlarge", "external": {DeviceType.GPU}}, ["gpu"]),
+        ({"external": {DeviceType.GPU, DeviceType.EFA}}, ["efa"]),
+        ({"external": {DeviceType.GPU, DeviceType.COMPUTE_DOMAIN}}, ["compute-domain"]),
+        ({"external": {DeviceType.GPU}}, []),
+        ({"external": {DeviceType.GPU, DeviceType.EFA}, "efa": 1}, []),
+    ],
+)
+def test_a_foreign_device_type_that_a_group_lacks_is_told(options, lacking):
+    given = group(mechanism=Mechanism.DRA, **options)
+    plan = plan_nodegroup(given, kubernetes_version="1.34")
+
+    found = [one for one in plan.findings if one.code == "ExternalDeviceNotOnNodegroup"]
+    assert [(str(one.severity), one.path) for one in found] == [
+        ("info", "nodegroups.a.external") for _ in lacking
+    ]
+    assert all(f"no {name}," in one.message for name, one in zip(lacking, found, strict=True))
