@@ -8,6 +8,7 @@ from tests.hostile import Hostile, HostileMapping, doubled, endless
 from eks_devices import (
     EksDevicesError,
     Finding,
+    Mechanism,
     NodegroupSpec,
     OperatingSystem,
     Severity,
@@ -293,3 +294,29 @@ def test_a_word_that_the_kubelet_does_not_know_is_refused(fields, expected):
     spec = NodegroupSpec(name="a", instance_type="g6e.12xlarge", max_size=1, kubelet=fields)
 
     assert [one.code for one in kubelet_faults(spec)] == expected
+
+
+GATE = "DynamicResourceAllocation"
+
+
+def planned_faults(**options: Any) -> list[str]:
+    try:
+        plan_nodegroup(spec_of(**options), kubernetes_version="1.35")
+    except EksDevicesError as error:
+        return [f"{one.code} {one.path}" for one in error.faults]
+    return []
+
+
+@pytest.mark.parametrize("value", [False, "false", None, 0, "true"])
+def test_the_gate_of_claims_stays_on_where_devices_come_by_them(value):
+    kubelet = {"featureGates": {GATE: value, "MemoryQoS": True}}
+
+    assert planned_faults(kubelet=kubelet, mechanism=Mechanism.DRA) == [
+        f"KubeletFieldOwned nodegroups.g.kubelet.featureGates.{GATE}"
+    ]
+    assert planned_faults(kubelet=kubelet, mechanism=Mechanism.DEVICE_PLUGIN) == []
+
+
+@pytest.mark.parametrize("gates", [{GATE: True}, {"MemoryQoS": False}, {}])
+def test_other_gates_and_the_one_that_is_on_are_taken(gates):
+    assert planned_faults(kubelet={"featureGates": gates}, mechanism=Mechanism.DRA) == []

@@ -15,8 +15,10 @@ from eks_devices import (
     Capacity,
     DeviceType,
     EksDevicesError,
+    GpuDriver,
     GpuSharing,
     Mechanism,
+    Mig,
     NodegroupPlan,
     NodegroupSpec,
     OperatingSystem,
@@ -925,6 +927,62 @@ def test_another_dra_driver_of_the_host_is_a_second_manager_of_efa():
     assert len(conflicts_of(settings_plan(text, **efa))) == 1
     assert conflicts_of(settings_plan(text, **foreign)) == {}
     assert conflicts_of(settings_plan(text)) == {}
+
+
+@pytest.mark.parametrize(
+    ("options", "refused"),
+    [
+        ({"mechanism": DRA}, True),
+        ({"mechanism": DRA, "external": {GPU}}, True),
+        ({"mechanism": DRA, "gpu_driver": GpuDriver(host_service=True)}, True),
+        ({"mechanism": PLUGIN, "external": {GPU}}, True),
+        ({"mechanism": PLUGIN, "mig": Mig.uniform("1g.10gb")}, False),
+    ],
+)
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("device-partitioning-strategy", "mig"), ("device-sharing-strategy", "mps")],
+)
+def test_what_the_built_in_plugin_would_read_is_refused_while_it_is_off(
+    options, refused, key, value
+):
+    table = "settings.kubelet-device-plugins.nvidia"
+    group = {"instance_type": "p5.48xlarge", "efa": False} | options
+
+    found = conflicts_of(settings_plan(f"[{table}]\n{key} = '{value}'\n", **group))
+    said = conflicts_of(settings_plan(f"[{table}]\n{key} = 'none'\n", **group))
+
+    if refused:
+        assert (found, said) == ({f"{table}.{key}": (repr(value), "none")}, {})
+    elif value == "mig":
+        assert found == {}
+
+
+GATE = "DynamicResourceAllocation"
+
+
+@pytest.mark.parametrize(
+    ("kubelet", "key", "got"),
+    [
+        ({"config": {"featureGates": {GATE: False}}}, f"config.featureGates.{GATE}", "False"),
+        ({"config": {"featureGates": {GATE: "false"}}}, f"config.featureGates.{GATE}", "'false'"),
+        ({"config": {"featureGates": {GATE: None}}}, f"config.featureGates.{GATE}", "None"),
+        ({"flags": [f"--feature-gates={GATE}=false"]}, "flags", f"'{GATE}=false'"),
+        ({"flags": ["--v=4", f"--feature_gates=A=true,{GATE}=F"]}, "flags", f"'{GATE}=F'"),
+        ({"flags": ["--feature-gates", f"{GATE}=0"]}, "flags", f"'{GATE}=0'"),
+        ({"config": {"featureGates": {GATE: True, "MemoryQoS": False}}}, None, None),
+        ({"config": {"featureGates": {"MemoryQoS": False}}}, None, None),
+        ({"flags": [f"--feature-gates={GATE}=true,A=false"]}, None, None),
+        ({"flags": [f"--other={GATE}=false", "--v=4"]}, None, None),
+    ],
+)
+def test_a_kubelet_without_claims_is_refused_where_devices_come_by_them(kubelet, key, got):
+    expected = {} if key is None else {f"spec.kubelet.{key}": (got, "true")}
+    mixed = {"instance_type": "p5.48xlarge", "mechanism": {GPU: PLUGIN, DeviceType.EFA: DRA}}
+
+    assert conflicts_of(node_config_plan({"kubelet": kubelet}, mechanism=DRA)) == expected
+    assert conflicts_of(node_config_plan({"kubelet": kubelet}, **mixed)) == expected
+    assert conflicts_of(node_config_plan({"kubelet": kubelet}, mechanism=PLUGIN)) == {}
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from ..names import (
 )
 from ..vocabulary import DeviceType, Mechanism, OperatingSystem
 from .containerd import lost_settings
+from .kubelet import claims_gate_flags, claims_gate_off
 
 if TYPE_CHECKING:
     from ..plans import DevicePlan, NodegroupPlan
@@ -75,6 +76,8 @@ def _node_config_conflicts(
             yield from _owned_conflicts(row, config, path)
     kubelet = found(config, ["spec", "kubelet"]) or {}
     yield from _pod_conflicts(plan, kubelet, path)
+    if any(device.mechanism is Mechanism.DRA for device in plan.devices):
+        yield from _claims_gate_conflicts(kubelet, path)
     yield from _storage_conflicts(plan, config, path)
     for key, value, row in lost_settings(plan, config):
         told = {name: row[name] for name in ("plans", "by", "source")}
@@ -109,6 +112,16 @@ def _pod_conflicts(plan: NodegroupPlan, kubelet: Mapping[str, Any], path: str) -
             by, fix = "set from the interfaces of the instance type", "use max_pods=..."
             told = {"plans": f"maxPods {plan.max_pods}", "by": by, "fix": fix}
             yield _conflict(path, f"spec.kubelet.{key}", own, source=_NODEADM, **told)
+
+
+def _claims_gate_conflicts(kubelet: Mapping[str, Any], path: str) -> Iterator[Finding]:
+    """Feature gates that keep claims, which the group needs, from its Pods."""
+    row = read_toml("user_data.toml")["kubelet"]["claims_gate"]
+    given = [(f"config.{key}", one) for key, one in claims_gate_off(kubelet.get("config") or {})]
+    given += [("flags", one) for one in claims_gate_flags(kubelet.get("flags") or ())]
+    for key, own in given:
+        told = {"plans": "true", "by": f"wrong here: {row['reason']}", "fix": row["fix"]}
+        yield _conflict(path, f"spec.kubelet.{key}", own, source=row["source"], **told)
 
 
 def _storage_conflicts(
@@ -167,6 +180,8 @@ def _device(plan: NodegroupPlan, kind: DeviceType) -> DevicePlan | None:
 def _gpu_conflicts(plan: NodegroupPlan, own: Mapping[str, Any], path: str) -> Iterator[Finding]:
     """What the user sets of the built-in plugin while it serves the GPUs, as it does by default."""
     gpu = _device(plan, DeviceType.GPU)
+    if plan.bottlerocket_settings.get(BOTTLEROCKET_NVIDIA_PLUGIN) is False:
+        yield from _idle_conflicts(own, path)
     if gpu is None or gpu.owner != HOST_OWNER or gpu.mechanism is Mechanism.DRA:
         return
     by = "how the built-in device plugin serves the GPUs of the plan"
@@ -179,6 +194,17 @@ def _gpu_conflicts(plan: NodegroupPlan, own: Mapping[str, Any], path: str) -> It
         mine = found(own, key.split("."))
         if mine is not None and not same(mine, value):
             yield _setting(path, key, mine, value, by)
+
+
+def _idle_conflicts(own: Mapping[str, Any], path: str) -> Iterator[Finding]:
+    """What the user sets of the built-in plugin while it is off: nothing reads it."""
+    source = read_toml("user_data.toml")["bottlerocket"]["sources"]["plugin_off"]
+    for key in (BOTTLEROCKET_NVIDIA_PARTITIONING, BOTTLEROCKET_NVIDIA_SHARING):
+        mine = found(own, key.split("."))
+        if mine is not None and not same(mine, "none"):
+            by = "for the built-in device plugin, which is off here: it does nothing"
+            fix = "leave it out, or name Mechanism.DEVICE_PLUGIN, with mig or gpu_sharing"
+            yield _conflict(path, key, mine, plans="none", by=by, fix=fix, source=source)
 
 
 def _driver_conflicts(plan: NodegroupPlan, own: Mapping[str, Any], path: str) -> Iterator[Finding]:
