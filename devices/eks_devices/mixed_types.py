@@ -29,8 +29,10 @@ def type_list_faults(spec: NodegroupSpec) -> Iterator[Finding]:
     for index, name in enumerate(types):
         yield from text(name, f"{path}[{index}]", "an EC2 API name", "write the name as a text")
     names = [spec.instance_type, *types]
-    for index, name in enumerate(types, start=1):
-        if isinstance(name, str) and name in names[:index]:
+    # Only texts are compared: another value could raise.
+    said = [name if isinstance(name, str) else "" for name in names]
+    for index, name in enumerate(said[1:], start=1):
+        if name and name in said[:index]:
             yield _repeated(f"{path}[{index - 1}]", name)
     limits = read_toml("limits.toml")["instance_types"]
     if len(names) > limits["most"]:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from tests.hostile import TOKEN, UncomparedText
+from tests.hostile import TOKEN, Hostile, UncomparedText
 from tests.short_names import BOTTLEROCKET
 
 from eks_devices import (
@@ -82,6 +82,9 @@ def codes_of(**options: Any) -> list[str]:
          "WrongType alternative_instance_types"),
         (G5 | {"alternative_instance_types": [TOKEN]},
          "TokenNotAllowed alternative_instance_types[0]"),
+        # Comparing a value with a name may raise.
+        (G5 | {"alternative_instance_types": [Hostile(), "g5.2xlarge"]},
+         "WrongType alternative_instance_types[0]"),
         (G5 | {"alternative_instance_types": ["g5.3xlarge"]},
          "UnknownInstanceType alternative_instance_types[0]"),
         (G5 | {"alternative_instance_types": ["g5.2xlarge", "g5.2xlarge"]},
