@@ -17,6 +17,7 @@ from eks_device_charts.manifests.bundles import (
     installation_marker,
 )
 from eks_device_charts.manifests.installation import Installation
+from eks_device_charts.manifests.release_rules import group_release_faults
 from eks_devices import (
     DeviceType,
     DriverPlan,
@@ -150,7 +151,7 @@ class DeviceDrivers(Construct):
             return [wrong_type(path, self.node.path, "an installation of the same cluster", fix)]
         images = self._installation.images
         faults = [one for driver in self._drivers_of(plan) for one in driver_faults(driver, images)]
-        return [*faults, *self._default_faults(plan)]
+        return [*faults, *group_release_faults(plan, images), *self._default_faults(plan)]
 
     def _drivers_of(self, plan: NodegroupPlan) -> tuple[DriverPlan, ...]:
         return drivers_of(plan, self._installation.nvidia)

@@ -16,11 +16,21 @@ _TAG = re.compile(r"v?([0-9]+)\.([0-9]+)\.([0-9]+)(?:-eksbuild\.[0-9]+)?", re.AS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FamilyFloor:
+    """The first release, `tag`, that serves a family of instance types, and why."""
+
+    family: str
+    tag: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DriverRelease:
     """One release of a DRA driver or device plugin.
 
     `image` is empty for EKS-owned images, which have `repository` instead: their registry depends
-    on the Region. `oldest` is the first release that serves every type, empty where each does;
+    on the Region. `oldest` is the first release that works at all, empty where each does, and
+    `oldest_for` are those of single families;
     `older_majors` are first numbers of releases that are older still, from before the numbering
     began anew; `verified` tells whether somebody pulled the image.
     """
@@ -35,6 +45,7 @@ class DriverRelease:
     avoid_why: str
     oldest: str
     oldest_why: str
+    oldest_for: tuple[FamilyFloor, ...]
     older_majors: tuple[int, ...]
     verified: bool
     source: str
@@ -96,6 +107,7 @@ def _releases() -> dict[tuple[DeviceType, Mechanism], DriverRelease]:
             avoid_why=row.get("avoid_why", ""),
             oldest=row.get("oldest", ""),
             oldest_why=row.get("oldest_why", ""),
+            oldest_for=tuple(FamilyFloor(**one) for one in row.get("oldest_for", ())),
             older_majors=tuple(row.get("older_majors", ())),
             verified=row["verified"],
             source=row["source"],

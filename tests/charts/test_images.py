@@ -4,8 +4,16 @@ import re
 
 import pytest
 
-from eks_device_charts import ImageSource
-from eks_devices import DeviceType, DriverRelease, EksDevicesError, Mechanism
+from eks_device_charts import ImageSource, device_manifests
+from eks_devices import (
+    Capacity,
+    DeviceType,
+    DriverRelease,
+    EksDevicesError,
+    Mechanism,
+    NodegroupSpec,
+    plan_cluster,
+)
 
 DRA, PLUGIN = Mechanism.DRA, Mechanism.DEVICE_PLUGIN
 EFA, GPU, NEURON = DeviceType.EFA, DeviceType.GPU, DeviceType.NEURON
@@ -193,10 +201,6 @@ def test_an_override_with_a_release_is_taken(override):
 @pytest.mark.parametrize(
     ("key", "image", "told"),
     [
-        ((DeviceType.EFA, Mechanism.DEVICE_PLUGIN), "a.io/efa:v0.5.9", True),
-        ((DeviceType.EFA, Mechanism.DEVICE_PLUGIN), "a.io/efa:v0.5.10", False),
-        ((DeviceType.EFA, Mechanism.DEVICE_PLUGIN), "a.io/efa:v0.5.22-eksbuild.9", False),
-        ((DeviceType.EFA, Mechanism.DEVICE_PLUGIN), "a.io/efa:0.4.1-eksbuild.2", True),
         ((DeviceType.GPU, Mechanism.DEVICE_PLUGIN), "a.io/nvidia:v0.19.1", True),
         ((DeviceType.GPU, Mechanism.DEVICE_PLUGIN), "a.io/nvidia:v0.19.3", False),
         ((DeviceType.GPU, Mechanism.DEVICE_PLUGIN), "a.io/nvidia:ours-7", False),
@@ -225,3 +229,40 @@ def test_a_release_that_is_known_to_fail_is_refused_as_an_override(key, image, t
         found = []
 
     assert found == (["ImageToAvoid"] if told else [])
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "tag", "told"),
+    [
+        ("p5.48xlarge", "v0.5.9", False),
+        ("p6-b200.48xlarge", "v0.5.9", True),
+        ("p6-b200.48xlarge", "0.4.1-eksbuild.2", True),
+        ("p6-b200.48xlarge", "v0.5.10", False),
+        ("p6e-gb200.36xlarge", "v0.5.13", True),
+        ("p6e-gb200.36xlarge", "v0.5.14", False),
+        ("p6e-gb200.36xlarge", "v0.5.22-eksbuild.9", False),
+        ("p6e-gb200.36xlarge", "ours-7", False),
+    ],
+)
+def test_a_release_that_does_not_serve_a_type_is_refused_for_its_groups(instance_type, tag, told):
+    block = Capacity.block("cr-0123456789abcdef0")
+    group = NodegroupSpec(
+        name="a",
+        instance_type=instance_type,
+        capacity=block,
+        max_size=1,
+        mechanism={DeviceType.GPU: DRA, EFA: Mechanism.DEVICE_PLUGIN},
+    )
+    plan = plan_cluster(kubernetes_version="1.36", nodegroups=[group])
+    images = ImageSource(
+        region="us-east-2", overrides={(EFA, Mechanism.DEVICE_PLUGIN): f"a.io/efa:{tag}"}
+    )
+
+    try:
+        device_manifests(plan, images=images)
+    except EksDevicesError as error:
+        found = [(one.code, one.path) for one in error.faults]
+    else:
+        found = []
+
+    assert found == ([("ImageToAvoid", "images.overrides[efa by device-plugin]")] if told else [])

@@ -10,6 +10,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Annotations, Match
 
+from eks_device_charts import ImageSource
 from eks_device_constructs import Delivery, DeviceDrivers, ExternalDrivers
 from eks_devices import (
     Capacity,
@@ -288,3 +289,20 @@ def test_an_image_of_eks_needs_a_literal_region(make_served, faults_of):
     found = faults_of(world.add_trn2)
 
     assert found == {("RegionNeeded", "images.region")}
+
+
+def test_an_image_that_does_not_serve_the_types_of_a_group_is_refused(make_served, faults_of):
+    old = ImageSource(overrides={(DeviceType.EFA, PLUGIN): "a.io/efa:v0.5.9"})
+    world = make_served(images=old)
+    options: dict[str, Any] = {
+        "mechanism": PLUGIN,
+        "subnet": world.vpc.private_subnets[0],
+        "max_size": 1,
+    }
+    world.cluster.add_nodegroup("P5", instance_type="p5.48xlarge", **options)
+
+    found = faults_of(
+        world.cluster.add_nodegroup, "B200", instance_type="p6-b200.48xlarge", **options
+    )
+
+    assert found == {("ImageToAvoid", "images.overrides[efa by device-plugin]")}

@@ -332,6 +332,7 @@ def test_a_release(name: str):
         "avoid_why": str,
         "oldest": str,
         "oldest_why": str,
+        "oldest_for": list,
         "older_majors": list,
         "newer": str,
         "note": str,

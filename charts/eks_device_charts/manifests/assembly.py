@@ -15,6 +15,7 @@ from .images import ImageSource
 from .installation import Installation
 from .managers import ManagerKey
 from .objects import Object
+from .release_rules import group_release_faults
 
 _ORDER = (
     "Namespace",
@@ -100,4 +101,5 @@ def _faults(plan: object, images: object) -> Iterator[Finding]:
     if not isinstance(plan, ClusterPlan) or not isinstance(images, ImageSource):
         return
     faults = [one for driver in plan.drivers for one in driver_faults(driver, images)]
+    faults += [one for group in plan.nodegroups for one in group_release_faults(group, images)]
     yield from sorted(faults, key=lambda one: one.code)

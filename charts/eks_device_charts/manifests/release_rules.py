@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eks_devices import DeviceType, DriverPlan, Mechanism
+from eks_devices import (
+    AcceleratedInstanceType,
+    DeviceType,
+    DriverPlan,
+    DriverRelease,
+    Mechanism,
+    NodegroupPlan,
+)
 from eks_devices.feature_gates import feature_gates, gates_source, told_gates
 from eks_devices.findings import Finding, fault
-from eks_devices.releases import release_number
+from eks_devices.names import EXTERNAL_OWNER, HOST_OWNER
+from eks_devices.releases import FamilyFloor, release_number
 
 from .images import ImageSource
 
@@ -23,11 +31,44 @@ def release_faults(driver: DriverPlan, images: ImageSource) -> Iterator[Finding]
     if driver.mechanism is not Mechanism.DRA or driver.device_type not in _OF_NVIDIA:
         return
     image = images.image(device_type=driver.device_type, mechanism=driver.mechanism)
-    release = release_number(image.partition("@")[0].rpartition(":")[2])
+    release = _number(image)
     for name in told_gates(driver.settings) if release else ():
         since = tuple(map(int, feature_gates()[name].since.split(".")))
         if release[:2] < since:
             yield _unknown_to_release(driver, name, image)
+
+
+def group_release_faults(group: NodegroupPlan, images: ImageSource) -> Iterator[Finding]:
+    """The faults of overrides that name releases which do not serve the types of a group."""
+    families = {AcceleratedInstanceType.of(name).family for name in group.instance_types}
+    for device in group.devices:
+        key = (device.device_type, device.mechanism)
+        image = images.overrides.get(key)
+        if image is None or device.owner in (HOST_OWNER, EXTERNAL_OWNER):
+            continue
+        number = _number(image)
+        for floor in DriverRelease.of(device_type=key[0], mechanism=key[1]).oldest_for:
+            if floor.family in families and number and number < release_number(floor.tag):
+                yield _too_old(group, key, image, floor)
+
+
+def _number(image: str) -> tuple[int, ...]:
+    """The version that an image's tag names; empty where it names none."""
+    return release_number(image.partition("@")[0].rpartition(":")[2])
+
+
+def _too_old(
+    group: NodegroupPlan, key: tuple[DeviceType, Mechanism], image: str, floor: FamilyFloor
+) -> Finding:
+    return fault(
+        "ImageToAvoid",
+        f"images.overrides[{key[0]} by {key[1]}]",
+        f"node group {group.name} has nodes of {floor.family}: {floor.why}",
+        got=image,
+        allowed=f"{floor.tag} or later",
+        fix="use a newer release, or leave the override out",
+        source=DriverRelease.of(device_type=key[0], mechanism=key[1]).source,
+    )
 
 
 def _unknown_to_release(driver: DriverPlan, gate: str, image: str) -> Finding:
