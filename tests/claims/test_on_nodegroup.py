@@ -211,3 +211,18 @@ def test_a_domain_can_be_larger_than_its_group_and_than_the_ultraserver():
     found = domain_findings(10, HALF_RACK, 9)
 
     assert [one.code for one in found] == ["DomainLargerThanNodegroup", "DomainBeyondUltraServer"]
+
+
+def test_efas_that_pods_share_are_warned_of_and_those_of_a_template_are_not():
+    plan = plan_nodegroup(
+        NodegroupSpec(name="p5", instance_type="p5.48xlarge", max_size=1), kubernetes_version="1.36"
+    )
+    requests = [DeviceRequest.gpu(1), DeviceRequest.efa(4)]
+
+    def told(kind):
+        claim = kind(name="a", namespace="train", requests=requests)
+        found = claim_findings(claim, claim_manifest(claim, plan), plan)
+        return [(one.code, one.path) for one in found if one.severity is Severity.WARNING]
+
+    assert told(ResourceClaim) == [("EfaSharedClaim", "claims.train/a.requests[1]")]
+    assert told(ResourceClaimTemplate) == []

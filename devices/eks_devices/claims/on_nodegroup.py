@@ -18,7 +18,7 @@ from .compute_domain import ComputeDomain
 from .gpus_on_nodegroup import gpu_claim_faults, gpu_claim_findings
 from .kinds import RequestKind
 from .requests import DeviceRequest
-from .reuse_on_nodegroup import reuse_findings
+from .reuse_on_nodegroup import reuse_findings, shared_efa_findings
 from .syntax import DRA_PAGE
 from .templates import ResourceClaim, ResourceClaimTemplate
 
@@ -79,6 +79,7 @@ def claim_findings(claim: Claim, manifest: dict[str, Any], plan: NodegroupPlan) 
         *_search_findings(claim.path, manifest),
         *root_findings(claim, instance),
         *reuse_findings(claim, plan),
+        *shared_efa_findings(claim, plan),
         *gpu_claim_findings(claim, plan),
     ]
 

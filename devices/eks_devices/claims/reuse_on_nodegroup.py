@@ -1,4 +1,4 @@
-"""Claims that several Pods name, on nodes whose kubelet may fail to start the second Pod."""
+"""Claims that several Pods name, on nodes where the second Pod may fail to start."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from ..ami_releases import al2023_patch
 from ..findings import Finding, info, warning
 from ..kubernetes import floors
 from ..plans import NodegroupPlan
+from ..support import find_support
+from ..vocabulary import Compute, DeviceType, Feature, Mechanism
 from .templates import ResourceClaim, ResourceClaimTemplate
 
 
@@ -31,3 +33,26 @@ def reuse_findings(
         fix="use a newer release of the AMI, or let Pods that name this claim name no other",
         source=floor.source,
     )
+
+
+def shared_efa_findings(
+    claim: ResourceClaim | ResourceClaimTemplate, plan: NodegroupPlan
+) -> Iterator[Finding]:
+    """The warning of EFAs that several Pods share, which releases of DRANET differ about."""
+    if not isinstance(claim, ResourceClaim):
+        return
+    support = find_support(
+        DeviceType.EFA,
+        Mechanism.DRA,
+        Compute.MANAGED,
+        plan.operating_system,
+        family="",
+        version=plan.kubernetes_version,
+        feature=Feature.SHARED_CLAIM,
+    )
+    for index, request in enumerate(claim.requests):
+        if request.kind.device_type is DeviceType.EFA:
+            path = f"{claim.path}.requests[{index}]"
+            yield warning(
+                support.code, path, support.message, fix=support.fix, source=support.source
+            )
