@@ -1,4 +1,4 @@
-"""Our NVIDIA manifests against what the vendor's own charts make, every difference explained."""
+"""Our manifests against what the vendors' own charts make, every difference explained."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from eks_device_charts import device_manifests
+from eks_device_charts import ImageSource, device_manifests
 from eks_devices import (
     ClaimWebhook,
     DeviceListStrategy,
@@ -25,11 +25,12 @@ from .conftest import (
     AUTHORITY,
     DRA,
     DYNAMIC_MIG,
+    EFA,
     GPU,
-    IMAGES,
     MIG,
     MPS,
     MPS_DRA,
+    NEURON,
     PASSTHROUGH,
     PLUGIN,
     SHARES,
@@ -54,7 +55,9 @@ from .vendor_differences import (
 from .vendor_facts import facts
 
 DOMAIN = DeviceType.COMPUTE_DOMAIN
-DRIVER, DEVICE_PLUGIN = CHARTS
+DRIVER, DEVICE_PLUGIN, NEURON_CHART, EFA_PLUGIN, EFA_DRIVER = CHARTS
+# The Region whose registry the vendor's charts name.
+IMAGES = ImageSource(region="us-west-2")
 Objects = Callable[[str], list[dict[str, Any]]]
 Case = tuple[str, str]
 
@@ -106,6 +109,10 @@ CASES: dict[Case, Objects] = {
     (DEVICE_PLUGIN, "gdrcopy-gds"): of(plugin("direct", gdrcopy=True, gds=True)),
     (DEVICE_PLUGIN, "gfd"): of(plugin("labelled", feature_discovery=True)),
     (DEVICE_PLUGIN, "mig-mixed"): of(MIG),
+    (NEURON_CHART, "device-plugin"): of(neuron=(PLUGIN,)),
+    (NEURON_CHART, "dra"): of(neuron=(DRA,)),
+    (EFA_PLUGIN, "default"): of(efa=(PLUGIN,)),
+    (EFA_DRIVER, "default"): of(efa=(DRA,)),
 }
 # What Kubernetes has only from a version on.
 SINCE = {(DRIVER, "gpus-consumable-shares"): "1.36", (DRIVER, "gpus-dynamic-mig"): "1.36"}
@@ -196,20 +203,29 @@ def test_every_explanation_says_why_and_names_a_source():
 
 
 @pytest.mark.parametrize(
-    ("name", "device", "mechanism"),
-    [(DRIVER, GPU, DRA), (DRIVER, DOMAIN, DRA), (DEVICE_PLUGIN, GPU, PLUGIN)],
+    ("name", "sets", "device", "mechanism"),
+    [
+        (DRIVER, None, GPU, DRA),
+        (DRIVER, None, DOMAIN, DRA),
+        (DEVICE_PLUGIN, None, GPU, PLUGIN),
+        (NEURON_CHART, ["device-plugin"], NEURON, PLUGIN),
+        (NEURON_CHART, ["dra"], NEURON, DRA),
+        (EFA_PLUGIN, None, EFA, PLUGIN),
+        (EFA_DRIVER, None, EFA, DRA),
+    ],
 )
-def test_the_pinned_release_is_the_one_that_we_compare_with(name, device, mechanism):
+def test_the_pinned_release_is_the_one_that_we_compare_with(name, sets, device, mechanism):
     release = DriverRelease.of(device_type=device, mechanism=mechanism)
-    containers = [
-        (lines["image"], lines["tag"])
-        for one in chart(name)["sets"]
-        for lines in facts_of(chart(name), one).values()
+    file = chart(name)
+    containers = {
+        f"{lines['image']}:{lines['tag']}"
+        for one in sets or file["sets"]
+        for lines in facts_of(file, one).values()
         if "image" in lines
-    ]
+    }
 
-    assert {*containers} == {(release.image, release.tag)}
-    assert release.tag == f"v{chart(name)['source']['version']}"
+    assert containers == {IMAGES.image(device_type=device, mechanism=mechanism)}
+    assert file["source"]["version"] in release.source
 
 
 @pytest.mark.parametrize("name", CHARTS)

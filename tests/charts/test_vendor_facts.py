@@ -71,6 +71,10 @@ def is_seen(items: list[dict[str, Any]], number: int, path: tuple[Any, ...]) -> 
         "gpu-device-plugin-options",
         "gpu-device-plugin-mig",
         "nvidia-guarded",
+        "neuron-dra",
+        "neuron-device-plugin",
+        "efa-dra",
+        "efa-device-plugin",
     ],
 )
 def test_every_change_of_what_an_object_does_changes_a_fact(manifests, name):
@@ -151,18 +155,26 @@ def test_an_account_may_what_its_roles_say_together():
     }
 
 
-def test_a_selector_that_is_not_understood_is_an_error():
-    def selecting(expression):
-        spec = {"selectors": [{"cel": {"expression": expression}}]}
-        meta = {"name": "c"}
-        return {"apiVersion": "v1", "kind": "DeviceClass", "metadata": meta, "spec": spec}
+def selecting(expression: str) -> dict[str, Any]:
+    """A DeviceClass."""
+    spec = {"selectors": [{"cel": {"expression": expression}}]}
+    return {"apiVersion": "v1", "kind": "DeviceClass", "metadata": {"name": "c"}, "spec": spec}
 
+
+def test_a_selector_that_is_not_understood_is_an_error():
     found = facts([selecting("device.driver == 'a.b' && device.attributes['a.b'].id == 0")])
 
     assert found["DeviceClass c"]["selects driver"] == "a.b"
     assert found["DeviceClass c"]["selects a.b/id"] == "0"
     with pytest.raises(ValueError, match="another form: device"):
         facts([selecting("device.driver != 'a.b'")])
+
+
+def test_quotes_and_lines_of_a_selector_say_nothing():
+    one_line = "device.driver == 'a.b' && device.attributes['a.b'].kind == 'x (y)'"
+    lines = 'device.driver == "a.b" &&\n  device.attributes["a.b"].kind == \'x (y)\'\n'
+
+    assert facts([selecting(lines)]) == facts([selecting(one_line)])
 
 
 def test_what_one_side_lacks_is_a_difference():

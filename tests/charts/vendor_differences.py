@@ -20,7 +20,13 @@ from typing import Any
 from .vendor_lines import Facts
 
 FOLDER = Path(__file__).parent / "vendor"
-CHARTS = ("dra-driver-nvidia-gpu", "nvidia-device-plugin")
+CHARTS = (
+    "dra-driver-nvidia-gpu",
+    "nvidia-device-plugin",
+    "neuron-helm-chart",
+    "aws-efa-k8s-device-plugin",
+    "aws-dranet",
+)
 ABSENT, PRESENT = "absent", "present"
 # A release is compared with the release that is pinned, by itself.
 _NOT_COMPARED = {"tag"}
@@ -89,6 +95,8 @@ def _tables(rows: list[Decision]) -> Iterator[str]:
         values = " | ".join(f"`{text}`" for text in (fact or thing, row.vendor, row.ours))
         group.append(f"| {values} | {row.why} ([source]({row.source})) |")
     for thing, lines in groups.items():
+        if not lines:
+            continue
         yield f"### {f'`{thing}`' if thing else 'Whole objects'}"
         yield from ("", "| what | the vendor's | ours | why |", "|---|---|---|---|", *lines, "")
 

@@ -151,7 +151,9 @@ def _device_class(item: Item) -> Lines:
     """What is compared; a selector of another form than ours and the vendor's is an error."""
     spec = item["spec"]
     for selector in spec["selectors"]:
-        for part in selector["cel"]["expression"].split(" && "):
+        # Either kind of quotes, on one line or more.
+        expression = " ".join(selector["cel"]["expression"].replace('"', "'").split())
+        for part in expression.split(" && "):
             if found := _IS.fullmatch(part):
                 domain, name, value = found.groups()
                 yield f"selects {domain + '/' if domain else ''}{name}", value
