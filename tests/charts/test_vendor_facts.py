@@ -134,6 +134,33 @@ def test_a_script_is_the_command_that_it_ends_with():
     assert found["shell reads"] == "MASK"
 
 
+def test_a_script_that_watches_its_program_is_that_program():
+    script = (
+        "echo start\n/tool \\\n  --config=a 2>&1 &\nPID=$!\nwhile true; do\n  kill -0 $PID\ndone\n"
+    )
+
+    found = facts([workload(container={"command": ["/bin/sh", "-c", script]})])
+
+    assert found["DaemonSet tool, container main"]["command"] == "/tool --config=a"
+    assert found["DaemonSet tool, container main"]["shell reads"] == "PID"
+
+
+def test_an_account_may_what_a_role_of_kubernetes_itself_says():
+    def binding(role):
+        return {
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": "b", "namespace": "ignored"},
+            "roleRef": {"kind": "ClusterRole", "name": role},
+            "subjects": [{"kind": "ServiceAccount", "name": "a", "namespace": "n"}],
+        }
+
+    assert facts([binding("system:basic")]) == {
+        "Account n/a": {"may everywhere: what system:basic may": "yes"}
+    }
+    with pytest.raises(ValueError, match="not enough values"):
+        facts([binding("of-nobody")])
+
+
 def test_an_account_may_what_its_roles_say_together():
     def role(kind, verbs, **meta):
         rule = {"apiGroups": [""], "resources": ["pods"], "verbs": verbs}

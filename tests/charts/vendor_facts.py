@@ -88,15 +88,18 @@ def _accounts(items: list[Item]) -> Facts:
 
 
 def _granted(items: list[Item], binding: Item) -> list[tuple[str, list[str]]]:
-    space = binding["metadata"].get("namespace")
+    space = binding["metadata"].get("namespace") if binding["kind"] == "RoleBinding" else None
     where = f"in {space}" if space else "everywhere"
-    (role,) = (
+    found = [
         one
         for one in items
         if (one["kind"], one["metadata"]["name"])
         == (binding["roleRef"]["kind"], binding["roleRef"]["name"])
         and (one["kind"] == "ClusterRole" or one["metadata"]["namespace"] == space)
-    )
+    ]
+    if not found and binding["roleRef"]["name"].startswith("system:"):
+        return [(f"may {where}: what {binding['roleRef']['name']} may", ["yes"])]
+    (role,) = found
     return [
         (f"may {where}: {group or 'core'}/{resource}{_named(rule)}", rule["verbs"])
         for rule in role["rules"]

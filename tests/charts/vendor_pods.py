@@ -155,15 +155,18 @@ def _container(one: Item, volumes: Mapping[str, Item]) -> Lines:
 
 
 def _command(one: Item) -> Lines:
-    """What runs; of a script the last command, and the variables that it reads before."""
+    """What runs; of a script the program that it starts, and the variables that it reads."""
     words = [*one.get("command", ()), *one.get("args", ())]
     values = {each["name"]: str(each.get("value") or "") for each in one.get("env") or ()}
     if words[1:2] == ["-c"]:
-        *before, last = words[2].strip().splitlines()
+        lines = words[2].replace("\\\n", " ").strip().splitlines()
+        # One that it watches has a path; else it becomes its last command.
+        last = next((line for line in lines if line.startswith("/")), lines[-1])
         yield "shell", words[0]
-        if read := {*re.findall(r"\$\{?(\w+)", "\n".join(before))}:
+        rest = "\n".join(line for line in lines if line != last)
+        if read := {*re.findall(r"\$\{?(\w+)", rest)}:
             yield "shell reads", joined(read)
-        words = [last]
+        words = re.sub(r"( 2>&1)?( &)?$", "", last).split()
     command = " ".join(words) or "that of the image"
     yield "command", re.sub(r"\$\((\w+)\)", lambda found: values[found[1]], command)
 
