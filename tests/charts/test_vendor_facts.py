@@ -154,9 +154,10 @@ def test_an_account_may_what_a_role_of_kubernetes_itself_says():
             "subjects": [{"kind": "ServiceAccount", "name": "a", "namespace": "n"}],
         }
 
-    assert facts([binding("system:basic")]) == {
-        "Account n/a": {"may everywhere: what system:basic may": "yes"}
-    }
+    for role in ("system:basic", "extension-apiserver-authentication-reader"):
+        assert facts([binding(role)]) == {
+            "Account n/a": {f"may everywhere: what {role} may": "yes"}
+        }
     with pytest.raises(ValueError, match="not enough values"):
         facts([binding("of-nobody")])
 
@@ -235,6 +236,16 @@ def test_two_of_ours_that_are_one_of_theirs_are_each_compared():
 
     assert differences(theirs, ours, names) == {
         Difference(what="DaemonSet both: priority", vendor="high", ours="low")
+    }
+
+
+def test_a_container_is_compared_with_that_of_another_name():
+    ours = {"DaemonSet a": {}, "DaemonSet a, container b": {"x": "1"}}
+    theirs = {"DaemonSet z": {}, "DaemonSet z, container y": {"x": "2"}}
+    names = {"DaemonSet a": "DaemonSet z", "DaemonSet a, container b": "DaemonSet z, container y"}
+
+    assert {str(one) for one in differences(theirs, ours, names)} == {
+        "DaemonSet z, container y: x: 2 -> 1"
     }
 
 

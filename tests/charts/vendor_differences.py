@@ -107,7 +107,8 @@ def differences(vendor: Facts, ours: Facts, names: Mapping[str, str]) -> set[Dif
     Args:
         vendor: The facts of the vendor's objects.
         ours: The facts of ours.
-        names: What the vendor calls an object of ours; several of ours may stand for one.
+        names: What the vendor calls an object or a container of ours; several of ours may stand
+            for one.
     """
     own = _renamed(ours, names)
     found = set(_objects(vendor, own))
@@ -147,6 +148,8 @@ def _renamed(ours: Facts, names: Mapping[str, str]) -> dict[str, list[dict[str, 
 
 def _their_name(text: str, names: Mapping[str, str]) -> str:
     """The vendor's name of an object, or of one that a text begins with; else the text."""
+    if text in names:
+        return names[text]
     head, comma, rest = text.partition(", ")
     # An owner's objects have a hash in their names.
     plain = re.sub(r"-[0-9a-f]{8}$", "", head)

@@ -18,6 +18,8 @@ from .vendor_pods import WORKLOADS, containers, workload
 _ROLES = ("ClusterRole", "Role")
 _BINDINGS = ("ClusterRoleBinding", "RoleBinding")
 _POLICY = "ValidatingAdmissionPolicy"
+# Roles that every API server makes itself.
+_OF_KUBERNETES = re.compile(r"system:.+|extension-apiserver-authentication-reader")
 _ENVELOPE = ("apiVersion", "kind", "metadata")
 _STRING = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 _IS = re.compile(r"(?:device\.attributes\['([^']+)'\]|device)\.(\w+) == '?([^']+)'?")
@@ -97,8 +99,8 @@ def _granted(items: list[Item], binding: Item) -> list[tuple[str, list[str]]]:
         == (binding["roleRef"]["kind"], binding["roleRef"]["name"])
         and (one["kind"] == "ClusterRole" or one["metadata"]["namespace"] == space)
     ]
-    if not found and binding["roleRef"]["name"].startswith("system:"):
-        return [(f"may {where}: what {binding['roleRef']['name']} may", ["yes"])]
+    if not found and _OF_KUBERNETES.fullmatch(name := binding["roleRef"]["name"]):
+        return [(f"may {where}: what {name} may", ["yes"])]
     (role,) = found
     return [
         (f"may {where}: {group or 'core'}/{resource}{_named(rule)}", rule["verbs"])
