@@ -55,7 +55,7 @@ from .vendor_differences import (
 from .vendor_facts import facts
 
 DOMAIN = DeviceType.COMPUTE_DOMAIN
-DRIVER, DEVICE_PLUGIN, NEURON_CHART, EFA_PLUGIN, EFA_DRIVER = CHARTS
+DRIVER, DEVICE_PLUGIN, NEURON_CHART, EFA_PLUGIN, EFA_DRIVER, UPSTREAM = CHARTS
 # The Region whose registry the vendor's charts name.
 IMAGES = ImageSource(region="us-west-2")
 Objects = Callable[[str], list[dict[str, Any]]]
@@ -113,6 +113,8 @@ CASES: dict[Case, Objects] = {
     (NEURON_CHART, "dra"): of(neuron=(DRA,)),
     (EFA_PLUGIN, "default"): of(efa=(PLUGIN,)),
     (EFA_DRIVER, "default"): of(efa=(DRA,)),
+    # What the EKS build is made of; a user may name its image.
+    (UPSTREAM, "efa"): of(efa=(DRA,)),
 }
 # What a chart has and we do not make.
 NOT_MADE: set[Case] = {
@@ -152,12 +154,18 @@ NAMES = {
     f"Account nvidia/{_PLUGIN}": f"Account nvidia/{_PLUGIN}-service-account",
     f"ConfigMap {_PLUGIN}": f"ConfigMap {_PLUGIN}-configs",
 }
+# The names of upstream, where the vendor's own are ours.
+UPSTREAM_NAMES = {
+    "Account kube-system/aws-dranet": "Account kube-system/dranet",
+    "DaemonSet aws-dranet": "DaemonSet dranet",
+}
 
 
 @functools.cache
 def found(case: Case, version: str) -> frozenset[Difference]:
     theirs = facts_of(chart(case[0]), case[1])
-    return frozenset(differences(theirs, facts(CASES[case](version)), NAMES))
+    names = UPSTREAM_NAMES if case[0] == UPSTREAM else NAMES
+    return frozenset(differences(theirs, facts(CASES[case](version)), names))
 
 
 def rows_for(case: Case, one: Difference) -> list[Decision]:

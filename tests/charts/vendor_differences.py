@@ -26,6 +26,7 @@ CHARTS = (
     "neuron-helm-chart",
     "aws-efa-k8s-device-plugin",
     "aws-dranet",
+    "dranet",
 )
 ABSENT, PRESENT = "absent", "present"
 # A release is compared with the release that is pinned, by itself.
