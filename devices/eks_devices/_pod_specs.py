@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -15,6 +15,7 @@ from .typecheck import members, plain_text, text, wrong_type
 T = TypeVar("T", dict[str, Any], list[Any])
 
 POD_SPEC: Final = "pod_spec"
+AMOUNTS: Final = ("limits", "requests")
 
 _INIT: Final = "initContainers"
 _FIELDS: Final = (_INIT, "containers")
@@ -98,12 +99,29 @@ class PodSpec:
         resources = self.part(container.values, "resources", dict, container.path)
         return [one for _, one in self.entries(resources, "claims", path)]
 
-    def takes_gpus(self, container: Container) -> bool:
-        """Whether a container asks for GPUs, or parts of them, by an extended resource."""
+    def amounts(self, container: Container) -> tuple[dict[Any, Any], dict[Any, Any]]:
+        """The limits and the requests of a container."""
         path = f"{container.path}.resources"
         resources = self.part(container.values, "resources", dict, container.path)
-        amounts = [self.part(resources, field, dict, path) for field in ("limits", "requests")]
-        return any(_is_gpu(name) and not _is_zero(one[name]) for one in amounts for name in one)
+        limits, requests = (self.part(resources, one, dict, path) for one in AMOUNTS)
+        return limits, requests
+
+    def asks_for(self, container: Container, wanted: Callable[[str], bool]) -> bool:
+        """Whether a container asks for any of an extended resource.
+
+        Args:
+            container: The container.
+            wanted: Whether the resource of a name is meant.
+        """
+        return any(
+            isinstance(name, str) and wanted(name) and not _is_zero(amounts[name])
+            for amounts in self.amounts(container)
+            for name in amounts
+        )
+
+    def takes_gpus(self, container: Container) -> bool:
+        """Whether a container asks for GPUs, or parts of them, by an extended resource."""
+        return self.asks_for(container, _is_gpu)
 
     def named(self, names: object) -> list[Container]:
         """The containers of these names; what names none is a fault."""
@@ -148,9 +166,8 @@ def _thawed(value: Any) -> Any:
     return [_thawed(one) for one in value] if isinstance(value, tuple) else value
 
 
-def _is_gpu(resource: object) -> bool:
+def _is_gpu(name: str) -> bool:
     """Whether an extended resource is a GPU or a part of one."""
-    name = resource if isinstance(resource, str) else ""
     if not name.startswith(CLASS_RESOURCES):
         return name.startswith(NVIDIA_RESOURCES)
     device_class = name.removeprefix(CLASS_RESOURCES)

@@ -12,6 +12,8 @@ from typing import Any, Final
 
 from ._affinity import require_neighbours, require_nodes
 from ._frozen import copied_mapping
+from ._pod_claims import list_claim, made_claim, names_of
+from ._pod_environment import add_variable, conflicts, variables
 from ._pod_specs import POD_SPEC, Container, PodSpec
 from .claims import ComputeDomain
 from .claims.syntax import DRA_PAGE
@@ -63,24 +65,14 @@ def hide_gpus(
     """
     pod = PodSpec(pod_spec)
     if containers is None:
-        free = [one for one in pod.containers if not pod.claims(one) and not pod.takes_gpus(one)]
-        hidden = [one for one in free if not list(_visible(pod, one))]
+        chosen = [one for one in pod.containers if not pod.claims(one) and not pod.takes_gpus(one)]
     else:
-        hidden = pod.named(containers)
-        pod.faults += [one for chosen in hidden for one in _hiding_faults(pod, chosen)]
-        hidden = [one for one in hidden if not list(_visible(pod, one))]
-    for one in hidden:
-        variable = {"name": VISIBLE_DEVICES, "value": NO_DEVICES}
-        one.values["env"] = [*pod.part(one.values, "env", list, one.path), variable]
+        chosen = pod.named(containers)
+        pod.faults += [found for one in chosen for found in _hiding_faults(pod, one)]
+    for one in chosen:
+        if not list(variables(pod, one, VISIBLE_DEVICES)):
+            add_variable(pod, one, VISIBLE_DEVICES, NO_DEVICES)
     return pod.checked()
-
-
-def _visible(pod: PodSpec, container: Container) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What a container says of the GPUs that it sees, each with its path."""
-    for path, one in pod.entries(container.values, "env", container.path):
-        name = one.get("name")
-        if isinstance(name, str) and name == VISIBLE_DEVICES:
-            yield path, one
 
 
 def _hiding_faults(pod: PodSpec, container: Container) -> Iterator[Finding]:
@@ -95,18 +87,7 @@ def _hiding_faults(pod: PodSpec, container: Container) -> Iterator[Finding]:
             fix="leave the container out, or its GPUs",
             source=_KUBELET,
         )
-    for path, one in _visible(pod, container):
-        value = one.get("value")
-        if not isinstance(value, str) or value != NO_DEVICES:
-            yield fault(
-                "EnvironmentConflict",
-                path,
-                f"the container sets {VISIBLE_DEVICES} to something else",
-                got=one.get("valueFrom") if value is None else value,
-                allowed=NO_DEVICES,
-                fix="leave the variable or the container out",
-                source=_RUNTIME,
-            )
+    yield from conflicts(pod, container, VISIBLE_DEVICES, NO_DEVICES, source=_RUNTIME)
 
 
 def same_nvlink_partition(
@@ -219,41 +200,10 @@ def compute_domain_claim(
         wanted = "a ComputeDomain"
         pod.faults.append(wrong_type("domain", domain, wanted, 'pass ComputeDomain(name="...")'))
     template = domain.channel if isinstance(domain, ComputeDomain) else ""
-    name = _claim_name(pod, template)
+    name = made_claim(pod, template, _CLAIM, _taken)
     chosen = _with_devices(pod, name) if containers is None else pod.named(containers)
-    for one in chosen:
-        resources = one.values["resources"] = pod.part(one.values, "resources", dict, one.path)
-        if name not in _names(pod.claims(one)):
-            listed = pod.part(resources, "claims", list, f"{one.path}.resources")
-            resources["claims"] = [*listed, {"name": name}]
+    list_claim(pod, chosen, name)
     return pod.checked()
-
-
-def _claim_name(pod: PodSpec, template: str) -> str:
-    """The name of the Pod's claim from a template, which is added where there is none yet."""
-    entries = list(pod.entries(pod.values, "resourceClaims", POD_SPEC))
-    made = [one for _, one in entries if _text(one, "resourceClaimTemplateName") == template]
-    if template and made and _text(made[0], "name"):
-        return _text(made[0], "name")
-    for path, one in entries:
-        if _text(one, "name") == _CLAIM:
-            pod.faults.append(_taken(path, one))
-    listed = pod.part(pod.values, "resourceClaims", list, POD_SPEC)
-    claim = {"name": _CLAIM, "resourceClaimTemplateName": template}
-    pod.values["resourceClaims"] = [*listed, claim]
-    return _CLAIM
-
-
-def _taken(path: str, claim: dict[str, Any]) -> Finding:
-    return fault(
-        "ClaimNameTaken",
-        path,
-        "the Pod has another claim of this name, and a node is in one ComputeDomain at a time",
-        got=claim.get("resourceClaimTemplateName"),
-        allowed=f"{_CLAIM} for the channel of one domain",
-        fix="name one ComputeDomain for the Pod, or rename the claim that is no channel",
-        source=DRA_PAGE,
-    )
 
 
 def _with_devices(pod: PodSpec, channel: str) -> list[Container]:
@@ -262,7 +212,7 @@ def _with_devices(pod: PodSpec, channel: str) -> list[Container]:
         one
         for one in pod.containers
         if not one.is_init
-        and (pod.takes_gpus(one) or any(name != channel for name in _names(pod.claims(one))))
+        and (pod.takes_gpus(one) or any(name != channel for name in names_of(pod.claims(one))))
     ]
     if not found and not pod.faults:
         pod.faults.append(
@@ -279,10 +229,13 @@ def _with_devices(pod: PodSpec, channel: str) -> list[Container]:
     return found
 
 
-def _names(entries: list[dict[str, Any]]) -> list[str]:
-    return [_text(one, "name") for one in entries]
-
-
-def _text(entry: dict[str, Any], field: str) -> str:
-    value = entry.get(field)
-    return value if isinstance(value, str) else ""
+def _taken(path: str, claim: dict[str, Any]) -> Finding:
+    return fault(
+        "ClaimNameTaken",
+        path,
+        "the Pod has another claim of this name, and a node is in one ComputeDomain at a time",
+        got=claim.get("resourceClaimTemplateName"),
+        allowed=f"{_CLAIM} for the channel of one domain",
+        fix="name one ComputeDomain for the Pod, or rename the claim that is no channel",
+        source=DRA_PAGE,
+    )
