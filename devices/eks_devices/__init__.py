@@ -26,6 +26,7 @@ from .instance_types import AcceleratedInstanceType, Accelerator, CpuArchitectur
 from .maintenance import NodeRepair, RepairAction, RepairOverride, UpdateConfig, UpdateStrategy
 from .mig import Mig, MigStrategy
 from .network import NetworkInterface
+from .neuron_workloads import use_neuron_scheduler
 from .nodegroup_planner import plan_nodegroup
 from .nvidia_installation import NvidiaInstallation
 from .plans import ClusterPlan, DevicePlan, DriverPlan, NodegroupPlan, ScheduledSize
@@ -97,4 +98,5 @@ __all__ = [
     "plan_cluster",
     "plan_nodegroup",
     "same_nvlink_partition",
+    "use_neuron_scheduler",
 ]

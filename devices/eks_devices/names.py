@@ -38,6 +38,9 @@ CLASS_RESOURCES: Final = "deviceclass.resource.kubernetes.io/"
 VISIBLE_DEVICES: Final = "NVIDIA_VISIBLE_DEVICES"
 NO_DEVICES: Final = "void"
 
+# The second scheduler, which asks Neuron's scheduler extension; Pods name it as theirs.
+NEURON_SCHEDULER: Final = "neuron-scheduler"
+
 GPU_DRIVER: Final = "gpu.nvidia.com"
 COMPUTE_DOMAIN_DRIVER: Final = "compute-domain.nvidia.com"
 NEURON_DRIVER: Final = "neuron.aws.com"

@@ -17,17 +17,12 @@ from tests.hostile import (
     HostileList,
     HostileMapping,
     HostileText,
-    HostileTuple,
     Untouchable,
-    doubled,
-    endless,
 )
+from tests.pod_specs import NO_POD_SPECS, box, codes, faults_of, pod
 
 from eks_devices import (
     ComputeDomain,
-    EksDevicesError,
-    Finding,
-    Severity,
     compute_domain_claim,
     hide_gpus,
     same_nvlink_partition,
@@ -46,14 +41,6 @@ JOB = {"batch.kubernetes.io/job-name": "train"}
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
-def pod(*containers: dict[str, Any], **fields: Any) -> dict[str, Any]:
-    return {"containers": list(containers), **fields}
-
-
-def box(name: str, **fields: Any) -> dict[str, Any]:
-    return {"name": name, **fields}
-
-
 def hidden(spec: dict[str, Any]) -> list[str]:
     """The containers to which a Pod spec shows no GPU."""
     every = [*(spec.get("initContainers") or []), *spec["containers"]]
@@ -68,20 +55,6 @@ def claiming(spec: dict[str, Any], claim: str = CLAIM["name"]) -> list[str]:
         for one in every
         if {"name": claim} in ((one.get("resources") or {}).get("claims") or [])
     ]
-
-
-def faults_of(function: Any, *arguments: Any, **options: Any) -> list[Finding]:
-    """The faults of a call, each of them complete."""
-    with pytest.raises(EksDevicesError) as error:
-        function(*arguments, **options)
-    for fault in error.value.faults:
-        assert fault.severity is Severity.ERROR
-        assert all((fault.message, fault.got, fault.allowed, fault.fix))
-    return list(error.value.faults)
-
-
-def codes(*arguments: Any, **options: Any) -> list[tuple[str, str]]:
-    return [(one.code, one.path) for one in faults_of(*arguments, **options)]
 
 
 def test_side_cars_and_init_containers_without_gpus_see_none():
@@ -228,44 +201,6 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 @pytest.fixture(params=FUNCTIONS.values(), ids=list(FUNCTIONS))
 def function(request):
     return request.param
-
-
-NO_POD_SPECS: list[tuple[Any, tuple[str, str]]] = [
-    (None, ("WrongType", "pod_spec")),
-    ([], ("WrongType", "pod_spec")),
-    ("containers", ("WrongType", "pod_spec")),
-    (TOKEN, ("TokenNotAllowed", "pod_spec")),
-    (Hostile(), ("WrongType", "pod_spec")),
-    (Untouchable(), ("WrongType", "pod_spec")),
-    (HostileMapping(), ("WrongType", "pod_spec")),
-    (endless(), ("TooDeep", "pod_spec")),
-    (doubled(25), ("TooLarge", "pod_spec")),
-    ({"containers": HostileList()}, ("WrongType", "pod_spec")),
-    ({"containers": HostileTuple((1,))}, ("WrongType", "pod_spec")),
-    ({}, ("NotAPodSpec", "pod_spec.containers")),
-    ({"containers": None}, ("NotAPodSpec", "pod_spec.containers")),
-    ({"containers": []}, ("NotAPodSpec", "pod_spec.containers")),
-    ({"kind": "Job", "spec": {}}, ("NotAPodSpec", "pod_spec.containers")),
-    ({"containers": {"main": {}}}, ("WrongType", "pod_spec.containers")),
-    ({"containers": Hostile()}, ("WrongType", "pod_spec.containers")),
-    ({"containers": ["main"]}, ("WrongType", "pod_spec.containers[0]")),
-    ({"containers": [{}]}, ("WrongType", "pod_spec.containers[0].name")),
-    ({"containers": [{"name": 5}]}, ("WrongType", "pod_spec.containers[0].name")),
-    ({"containers": [{"name": TOKEN}]}, ("TokenNotAllowed", "pod_spec.containers[0].name")),
-    ({"containers": [{"name": "A"}]}, ("MalformedName", "pod_spec.containers[0].name")),
-    (
-        {"containers": [{"name": "main"}, {"name": "main"}]},
-        ("RepeatedContainerName", "pod_spec.containers[1].name"),
-    ),
-    (
-        {"containers": [{"name": "main"}], "initContainers": [{"name": "main"}]},
-        ("RepeatedContainerName", "pod_spec.containers[0].name"),
-    ),
-    (
-        {"containers": [{"name": "main"}], "initContainers": 5},
-        ("WrongType", "pod_spec.initContainers"),
-    ),
-]
 
 
 @pytest.mark.parametrize(("spec", "code"), NO_POD_SPECS, ids=range(len(NO_POD_SPECS)))
