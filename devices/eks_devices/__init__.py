@@ -20,6 +20,7 @@ from .claims import (
     TimeSliceInterval,
 )
 from .cluster_planner import plan_cluster
+from .efa_workloads import use_efa
 from .findings import EksDevicesError, Finding, Severity
 from .gpu_options import DeviceIdStrategy, DeviceListStrategy, GpuDriver, GpuPlugin
 from .instance_types import AcceleratedInstanceType, Accelerator, CpuArchitecture, NetworkCard
@@ -98,5 +99,6 @@ __all__ = [
     "plan_cluster",
     "plan_nodegroup",
     "same_nvlink_partition",
+    "use_efa",
     "use_neuron_scheduler",
 ]

@@ -15,7 +15,7 @@ from .findings import Finding, fault
 from .instance_types import AcceleratedInstanceType, lookup
 from .names import NEURON_CORE_RESOURCE, NEURON_RESOURCE, NEURON_SCHEDULER
 from .published import device_group_sizes
-from .quantities import amount_of
+from .quantities import quantity_of
 from .typecheck import is_token, text, wrong_type
 from .vocabulary import DeviceType
 
@@ -154,17 +154,17 @@ def _count(pod: PodSpec, container: Container, resource: str) -> int:
     given = limits.get(resource, requests.get(resource))
     wrong = list(_amount_faults(given, _path(container, resource)))
     pod.faults += wrong
-    return 0 if wrong or given is None else int(amount_of(str(given)) or 0)
+    return 0 if wrong else int(quantity_of(given) or 0)
 
 
 def _amount_faults(given: object, path: str) -> Iterator[Finding]:
     wanted, fix = "a whole number", "write the number, or leave instance_type out"
-    if given is None or (type(given) is int and given >= 0):
+    if given is None:
         return
     if not isinstance(given, (int, str)) or isinstance(given, bool) or is_token(given):
         yield wrong_type(path, given, wanted, fix)
         return
-    amount = amount_of(str(given))
+    amount = quantity_of(given)
     if amount is None or amount < 0 or amount.denominator != 1:
         message = "devices are counted in whole numbers"
         source = "https://kubernetes.io/docs/tasks/configure-pod-container/extended-resource/"

@@ -31,6 +31,13 @@ def amount_of(text: str) -> Fraction | None:
     return -amount if sign == "-" else amount
 
 
+def quantity_of(value: object) -> Fraction | None:
+    """What a whole number or a quantity of a manifest amounts to; None for what is neither."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Fraction(value)
+    return amount_of(value) if isinstance(value, str) else None
+
+
 def _factor(suffix: str) -> Fraction:
     if suffix in _TWOS:
         return Fraction(2) ** _TWOS[suffix]

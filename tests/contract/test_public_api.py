@@ -68,6 +68,7 @@ EXPORTS = {
         "plan_cluster",
         "plan_nodegroup",
         "same_nvlink_partition",
+        "use_efa",
         "use_neuron_scheduler",
     ],
     "eks_device_charts": [

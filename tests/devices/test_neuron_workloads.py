@@ -184,6 +184,7 @@ def test_a_quantity_is_the_number_that_it_amounts_to(count):
         ("four", "MalformedQuantity"),
         ("", "MalformedQuantity"),
         (-1, "MalformedQuantity"),
+        pytest.param(10**5000, "NeuronCountNotAllowed", id="huge"),
         ("-4", "MalformedQuantity"),
         (4.0, "WrongType"),
         (True, "WrongType"),

@@ -1,0 +1,171 @@
+"""Pods that talk over Elastic Fabric Adapters: what they need beside the devices.
+
+`use_efa` takes the plain mapping of a Pod spec, `{"containers": [...]}`, and returns a changed
+copy. For a Job, a Deployment or a StatefulSet pass `manifest["spec"]["template"]["spec"]`.
+
+DRANET gives the EFAs of a claim to every container of the Pod, init containers too: those that
+must not reach the fabric belong into another Pod. EFA locks the memory that it sends from.
+Bottlerocket raises the limit for that where a node has EFAs; on Amazon Linux 2023 a container has
+IPC_LOCK and runs as root, or RLIMIT_MEMLOCK stands in containerd's base runtime spec.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from ._data import read_toml
+from ._efa_access import host_path_faults, lock
+from ._efa_memory import hugepages_faults, reserve_hugepages, share_memory, shared_memory_faults
+from ._pod_environment import add_variable, conflicts, variables
+from ._pod_specs import POD_SPEC, Container, PodSpec
+from .findings import Finding, fault
+from .instance_types import AcceleratedInstanceType, lookup
+from .names import CLASS_RESOURCES, EFA_CLASS, EFA_RESOURCE
+from .typecheck import boolean, plain_text
+
+_RESOURCES: Final = (EFA_RESOURCE, f"{CLASS_RESOURCES}{EFA_CLASS}")
+_PROVIDER: Final = ("FI_PROVIDER", "efa")
+_RDMA: Final = ("FI_EFA_USE_DEVICE_RDMA", "1")
+# Other spellings of the same wish.
+_ON: Final = ("1", "true", "yes", "on")
+_LIBFABRIC: Final = "https://ofiwg.github.io/libfabric/main/man/fi_efa.7.html"
+_EFA: Final = "https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html"
+
+
+def use_efa(
+    pod_spec: Mapping[str, Any],
+    *,
+    containers: Sequence[str] | None = None,
+    hugepages: str | None = "5120Mi",
+    shared_memory: str | None = "8Gi",
+    lock_memory: bool = False,
+    environment: bool = False,
+    instance_type: str | None = None,
+) -> dict[str, Any]:
+    """A Pod spec whose containers can use the EFAs that they ask for.
+
+    Under DRA every container of the Pod gets the EFAs of its claims, whichever lists them.
+
+    Args:
+        pod_spec: The Pod spec.
+        containers: Names of those that use EFA; by default all with `vpc.amazonaws.com/efa` or
+            any claim, as a Pod spec does not tell what one is for, but no init containers.
+        hugepages: Pages of 2 MiB for each without its own, as request and limit; None for none.
+            Nodes of Amazon Linux 2023 with EFA reserve 10256Mi.
+        shared_memory: The most in /dev/shm, which they share and which counts as their memory,
+            where one mounts nothing there itself; None for the container runtime's 64 MiB.
+        lock_memory: Adds IPC_LOCK, for root only. Other users, and root without it, may lock as
+            much as the node says: on Amazon Linux 2023 too little, unless user data raise it.
+        environment: Sets FI_PROVIDER=efa, and FI_EFA_USE_DEVICE_RDMA=1 on a type with RDMA.
+        instance_type: EC2 type of the nodes; checked against none by default.
+
+    Raises:
+        EksDevicesError: Every fault of the Pod spec and the options, and what Kubernetes, the
+            kernel or libfabric refuses: pages without memory or cpu, or with another request;
+            IPC_LOCK of other users; RDMA that the type lacks; a volume with /dev/infiniband.
+
+    Source: https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html
+    """
+    pod, pages, shared = PodSpec(pod_spec), plain_text(hugepages), plain_text(shared_memory)
+    instance = _instance(pod, instance_type)
+    pod.faults += list(_option_faults(pages, shared, lock_memory, environment))
+    chosen = _with_efa(pod) if containers is None else pod.named(containers)
+    for one in chosen:
+        reserve_hugepages(pod, one, pages)
+        lock(pod, one, add=lock_memory is True)
+        _tell_libfabric(pod, one, instance, add=environment is True)
+    share_memory(pod, chosen, shared)
+    pod.faults += list(host_path_faults(pod))
+    return pod.checked()
+
+
+def _option_faults(
+    pages: object, shared: object, lock_memory: object, environment: object
+) -> Iterator[Finding]:
+    if pages is not None:
+        yield from hugepages_faults(pages, "hugepages")
+    if shared is not None:
+        yield from shared_memory_faults(shared, "shared_memory")
+    yield from boolean(lock_memory, "lock_memory")
+    yield from boolean(environment, "environment")
+
+
+def _instance(pod: PodSpec, name: object) -> AcceleratedInstanceType | None:
+    """The type of a name, where it has EFA; otherwise a fault, and none for no name."""
+    found = None if name is None else lookup(name, "instance_type")
+    if isinstance(found, Finding):
+        pod.faults.append(found)
+    elif found and not found.max_efa_interfaces:
+        pod.faults.append(
+            fault(
+                "EfaNotSupported",
+                "instance_type",
+                f"{found.name} has no EFA",
+                got=name,
+                allowed="an instance type with EFA",
+                fix="use a larger size or another family, or leave EFA out of the Pod",
+                source="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html",
+            )
+        )
+    return None if isinstance(found, Finding) else found
+
+
+def _with_efa(pod: PodSpec) -> list[Container]:
+    """The containers that ask for EFAs, or for what may be some; none is a fault."""
+    found = [one for one in pod.containers if not one.is_init and _may_use_efa(pod, one)]
+    if not found and not pod.faults:
+        pod.faults.append(
+            fault(
+                "NoContainerWithEfa",
+                f"{POD_SPEC}.containers",
+                "no container asks for a device, so none is known to use EFA",
+                got=[one.name for one in pod.containers],
+                allowed=f"a container with a claim, or with {EFA_RESOURCE}",
+                fix='add the EFAs first, or name containers=["..."]',
+                source=_EFA,
+            )
+        )
+    return found
+
+
+def _may_use_efa(pod: PodSpec, container: Container) -> bool:
+    return pod.asks_for(container, _RESOURCES.__contains__) or bool(pod.claims(container))
+
+
+def _has_rdma(instance: AcceleratedInstanceType | None) -> bool | None:
+    """Whether EFAs of a type have RDMA read; None where that is not known."""
+    if instance is None or instance.accelerator is None:
+        return None
+    return instance.family not in read_toml("efa_pods.toml")["rdma"]["families_without"]
+
+
+def _tell_libfabric(
+    pod: PodSpec, container: Container, instance: AcceleratedInstanceType | None, *, add: bool
+) -> None:
+    pod.faults += list(_rdma_faults(pod, container, instance))
+    if not add:
+        return
+    pod.faults += list(conflicts(pod, container, *_PROVIDER, source=_LIBFABRIC))
+    for name, value in [_PROVIDER, _RDMA] if _has_rdma(instance) else [_PROVIDER]:
+        if not list(variables(pod, container, name)):
+            add_variable(pod, container, name, value)
+
+
+def _rdma_faults(
+    pod: PodSpec, container: Container, instance: AcceleratedInstanceType | None
+) -> Iterator[Finding]:
+    if instance is None or _has_rdma(instance) is not False:
+        return
+    for path, one in variables(pod, container, _RDMA[0]):
+        value = one.get("value")
+        if isinstance(value, str) and value.lower() in _ON:
+            yield fault(
+                "NoDeviceRdma",
+                path,
+                f"EFAs of {instance.name} have no RDMA, and libfabric aborts where it is asked for",
+                got=value,
+                allowed="the variable on types with RDMA, or left out",
+                fix="leave the variable out: libfabric uses RDMA where there is some",
+                source=_LIBFABRIC,
+            )
