@@ -36,6 +36,7 @@ from .sharing import GpuSharing
 from .spec import NodegroupOptions, NodegroupSpec
 from .support import Support, device_support
 from .taints import Taint, TaintEffect
+from .ultraservers import ultraserver_workers
 from .user_data import UserData
 from .vocabulary import Compute, DeviceType, Feature, Mechanism, OperatingSystem, Verdict
 from .workloads import compute_domain_claim, hide_gpus, same_nvlink_partition
@@ -99,6 +100,7 @@ __all__ = [
     "plan_cluster",
     "plan_nodegroup",
     "same_nvlink_partition",
+    "ultraserver_workers",
     "use_efa",
     "use_neuron_scheduler",
 ]

@@ -109,6 +109,11 @@ TAINT_KEYS: Final = {
 }
 
 
+def ultraserver_label(size: int) -> str:
+    """The label that nodes share which work together in an UltraServer, or in a part of one."""
+    return f"neuron.amazonaws.com/ultraserver-server-id-{size}"
+
+
 def offered_resources(device_type: DeviceType, offered: Mapping[str, int]) -> dict[str, int]:
     """What of the extended resources of a node is of a device type, parts and shares too."""
     domains = {name.partition("/")[0] for name in EXTENDED_RESOURCES.get(device_type, ())}

@@ -68,6 +68,7 @@ EXPORTS = {
         "plan_cluster",
         "plan_nodegroup",
         "same_nvlink_partition",
+        "ultraserver_workers",
         "use_efa",
         "use_neuron_scheduler",
     ],
