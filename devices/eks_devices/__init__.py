@@ -20,6 +20,7 @@ from .claims import (
     TimeSliceInterval,
 )
 from .cluster_planner import plan_cluster
+from .components import Component
 from .efa_workloads import use_efa
 from .findings import EksDevicesError, Finding, Severity
 from .gpu_options import DeviceIdStrategy, DeviceListStrategy, GpuDriver, GpuPlugin
@@ -27,6 +28,7 @@ from .instance_types import AcceleratedInstanceType, Accelerator, CpuArchitectur
 from .maintenance import NodeRepair, RepairAction, RepairOverride, UpdateConfig, UpdateStrategy
 from .mig import Mig, MigStrategy
 from .network import NetworkInterface
+from .neuron_health import NeuronError, NeuronHealth
 from .neuron_workloads import use_neuron_scheduler
 from .nodegroup_planner import plan_nodegroup
 from .nvidia_installation import NvidiaInstallation
@@ -50,6 +52,7 @@ __all__ = [
     "ClaimSharing",
     "ClaimWebhook",
     "ClusterPlan",
+    "Component",
     "Compute",
     "ComputeDomain",
     "CpuArchitecture",
@@ -73,6 +76,8 @@ __all__ = [
     "MigStrategy",
     "NetworkCard",
     "NetworkInterface",
+    "NeuronError",
+    "NeuronHealth",
     "NodeRepair",
     "NodegroupOptions",
     "NodegroupPlan",

@@ -7,6 +7,7 @@ import pytest
 from eks_device_charts import ImageSource, device_manifests
 from eks_devices import (
     Capacity,
+    Component,
     DeviceType,
     DriverRelease,
     EksDevicesError,
@@ -162,6 +163,18 @@ def test_a_region_whose_account_is_unknown_is_refused():
         ({"overrides": {("efa", "dra"): "a.io/b:1"}}, [("WrongType", "images.overrides")]),
         ({"overrides": {(DRA, EFA): "a.io/b:1"}}, [("WrongType", "images.overrides")]),
         (
+            {"overrides": {Component.NEURON_NODE_RECOVERY: TOKEN}},
+            [("TokenNotAllowed", "images.overrides[neuron-node-recovery]")],
+        ),
+        (
+            {"overrides": {Component.NEURON_NODE_RECOVERY: "a.io/b:latest"}},
+            [("UnpinnedImage", "images.overrides[neuron-node-recovery]")],
+        ),
+        (
+            {"overrides": {"neuron-node-recovery": "a.io/b:1"}},
+            [("WrongType", "images.overrides")],
+        ),
+        (
             {"overrides": {(DeviceType.COMPUTE_DOMAIN, PLUGIN): "a.io/b:1"}},
             [("NoRelease", "images.overrides")],
         ),
@@ -218,6 +231,11 @@ def test_an_override_with_a_release_is_taken(override):
             )
         ),
         ((DeviceType.EFA, Mechanism.DEVICE_PLUGIN), f"a.io/efa@sha256:{'0' * 64}", False),
+        # They stop reading the kernel log without a word.
+        (Component.NODE_PROBLEM_DETECTOR, "a.io/npd:v1.35.3", True),
+        (Component.NODE_PROBLEM_DETECTOR, "a.io/npd:v0.8.19", True),
+        (Component.NODE_PROBLEM_DETECTOR, "a.io/npd:v1.36.1", False),
+        (Component.NEURON_NODE_RECOVERY, "a.io/recovery:1.9.0", False),
     ],
 )
 def test_a_release_that_is_known_to_fail_is_refused_as_an_override(key, image, told):

@@ -12,8 +12,18 @@ import pytest
 from botocore.session import get_session
 
 import eks_devices
-from eks_devices import Compute, DeviceType, Feature, Mechanism, NodegroupSpec, OperatingSystem
+from eks_devices import (
+    Component,
+    Compute,
+    DeviceType,
+    Feature,
+    Mechanism,
+    NeuronError,
+    NodegroupSpec,
+    OperatingSystem,
+)
 from eks_devices import Verdict as SupportVerdict
+from eks_devices.releases import release_number
 
 DATA = Path(eks_devices.__file__).parent / "data"
 MINORS = ("1.33", "1.34", "1.35", "1.36", "1.37")
@@ -31,6 +41,7 @@ def read(name: str) -> Row:
 
 SUPPORT, AMIS, KUBERNETES = read("support.toml"), read("amis.toml"), read("kubernetes.toml")
 RELEASES, LIMITS = read("releases.toml")["releases"], read("limits.toml")
+COMPONENTS, MAINTENANCE = read("releases.toml")["components"], read("maintenance.toml")
 FILES = sorted(file.name for file in DATA.glob("*.toml"))
 EKS = get_session().get_service_model("eks")
 ACCOUNTS = json.loads((DATA / "registry_accounts.json").read_text(encoding="utf-8"))
@@ -313,6 +324,34 @@ def test_patch_floors_are_of_known_minors():
         assert row["where"] in {"node", "control-plane"}
         assert row["patches"].keys() < set(MINORS)
         assert all(type(patch) is int and 0 <= patch < 20 for patch in row["patches"].values())
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_a_release_of_a_component(name: str):
+    row = COMPONENTS[name]
+    keys: Keys = {"image": str, "tag": str, "avoid": list, "verified": bool}
+    options: Keys = {"oldest": str, "oldest_why": str, "newer": str, "note": str}
+
+    assert faults_of_keys(row, keys, options) == []
+    assert name in set(Component)
+    assert ("oldest" in row) == ("oldest_why" in row)
+    assert release_number(row["tag"]) >= release_number(row.get("oldest", row["tag"])) != ()
+
+
+def test_each_component_has_a_release():
+    assert COMPONENTS.keys() == set(Component)
+
+
+def test_each_error_of_a_neuron_device_has_the_reason_that_eks_reports():
+    rows = MAINTENANCE["neuron_reason"]
+
+    assert [row["error"] for row in rows] == list(NeuronError)
+    assert len({row["name"] for row in rows}) == len(rows)
+    for row in rows:
+        assert faults_of_keys(row, {"error": str, "name": str, "condition": str}, {}) == []
+        assert row["condition"] in MAINTENANCE["repair"]["conditions"]
+        # One name is the other in words: NeuronDMAError is of DMA_ERROR.
+        assert row["name"].lower() == "neuron" + row["error"].replace("_", "").lower()
 
 
 @pytest.mark.parametrize("name", RELEASES)

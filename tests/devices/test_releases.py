@@ -5,7 +5,15 @@ from typing import Any
 import pytest
 from tests.short_names import DRA, PLUGIN
 
-from eks_devices import DeviceType, DriverRelease, EksDevicesError, Mechanism, eks_registry
+from eks_devices import (
+    Component,
+    DeviceType,
+    DriverRelease,
+    EksDevicesError,
+    Mechanism,
+    eks_registry,
+)
+from eks_devices.components import ComponentRelease
 
 
 @pytest.mark.parametrize(
@@ -47,6 +55,32 @@ def test_the_plugin_that_broke_the_isolation_of_efa_is_avoided():
     release = DriverRelease.of(device_type=DeviceType.GPU, mechanism=PLUGIN)
 
     assert release.avoid == ("v0.19.0", "v0.19.1", "v0.19.2")
+
+
+@pytest.mark.parametrize(
+    ("component", "image", "tag"),
+    [
+        (
+            Component.NODE_PROBLEM_DETECTOR,
+            "registry.k8s.io/node-problem-detector/node-problem-detector",
+            "v1.36.0",
+        ),
+        (Component.NEURON_NODE_RECOVERY, "public.ecr.aws/neuron/neuron-node-recovery", "1.12.0"),
+    ],
+)
+def test_the_pinned_release_of_a_component(component: Component, image: str, tag: str):
+    release = ComponentRelease.of(component)
+
+    assert (release.component, release.image, release.tag) == (component, image, tag)
+    assert not release.verified
+
+
+@pytest.mark.parametrize("component", ["node-problem-detector", None, []])
+def test_what_is_no_component_has_no_release(component: Any):
+    with pytest.raises(EksDevicesError) as caught:
+        ComponentRelease.of(component)
+
+    assert [(one.code, one.path) for one in caught.value.faults] == [("WrongType", "component")]
 
 
 def test_a_release_that_does_not_exist():

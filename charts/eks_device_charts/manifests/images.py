@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 
 from eks_devices import DeviceType, DriverRelease, EksDevicesError, Mechanism, eks_registry
 from eks_devices._frozen import frozen_dict
+from eks_devices.components import Component, ComponentRelease
 from eks_devices.findings import Finding, fault, raise_faults
 from eks_devices.releases import release_number
 from eks_devices.typecheck import is_token, path_step, wrong_type
 
-ImageKey = tuple[DeviceType, Mechanism]
+ImageKey = tuple[DeviceType, Mechanism] | Component
 
 _PAGE = "https://docs.aws.amazon.com/eks/latest/userguide/add-ons-images.html"
 # A host or folder, then folders, without a scheme; a tag, a digest or both come after that.
@@ -32,8 +33,9 @@ class ImageSource:
         registries: Prefixes of image names and what replaces them, for pull-through caches and
             clusters without internet: `{"public.ecr.aws": "<account>.dkr.ecr.../ecr-public"}`.
             The longest prefix wins; nothing is replaced unless named.
-        overrides: Whole images by device type and mechanism; they win over everything. GPUs and
-            ComputeDomains under DRA are two managers, although they run the same image.
+        overrides: Whole images by device type and mechanism, or by `Component`; they win over
+            everything. GPUs and ComputeDomains under DRA are two managers, although they run the
+            same image.
 
     Raises:
         EksDevicesError: A value is a token, has the wrong type or form, or names no manager.
@@ -65,6 +67,16 @@ class ImageSource:
         release = DriverRelease.of(device_type=device_type, mechanism=mechanism)
         name = release.image or f"{self._eks_registry(device_type)}/{release.repository}"
         return f"{self._rewritten(name)}:{release.tag}"
+
+    def component_image(self, component: Component) -> str:
+        """The image of what runs beside the managers.
+
+        Raises:
+            EksDevicesError: `WrongType`, for what is no component.
+        """
+        release = ComponentRelease.of(component)
+        override = self.overrides.get(component)
+        return override or f"{self._rewritten(release.image)}:{release.tag}"
 
     def image_faults(self, *, device_type: DeviceType, mechanism: Mechanism) -> tuple[Finding, ...]:
         """What keeps the image of a manager from being named."""
@@ -119,10 +131,12 @@ def _text(key: object) -> str:
 
 
 def _key_faults(key: object) -> Iterator[Finding]:
+    if isinstance(key, Component):
+        return
     known = {(release.device_type, release.mechanism) for release in DriverRelease.all()}
     typed = isinstance(key, tuple) and [type(one) for one in key] == [DeviceType, Mechanism]
     if not typed:
-        wanted = "(DeviceType, Mechanism)"
+        wanted = "(DeviceType, Mechanism) or a Component"
         yield wrong_type(
             "images.overrides", key, wanted, "write {(DeviceType.EFA, Mechanism.DRA): ...}"
         )
@@ -164,9 +178,7 @@ def _image_faults(value: object, path: str) -> Iterator[Finding]:
 
 def _release_faults(key: ImageKey, image: str, path: str) -> Iterator[Finding]:
     """The fault of a release that is known not to work, where the tag names one."""
-    release = next(
-        (one for one in DriverRelease.all() if (one.device_type, one.mechanism) == key), None
-    )
+    release = _release(key)
     tag = image.partition("@")[0].rpartition(":")[2]
     number = release_number(tag)
     if release is None or not number:
@@ -179,6 +191,13 @@ def _release_faults(key: ImageKey, image: str, path: str) -> Iterator[Finding]:
         return
     fix = f"use {release.tag}, or leave the override out"
     yield fault("ImageToAvoid", path, why, got=image, allowed=allowed, fix=fix)
+
+
+def _release(key: ImageKey) -> DriverRelease | ComponentRelease | None:
+    if isinstance(key, Component):
+        return ComponentRelease.of(key)
+    releases = DriverRelease.all()
+    return next((one for one in releases if (one.device_type, one.mechanism) == key), None)
 
 
 def _region_needed(device_type: DeviceType) -> Finding:

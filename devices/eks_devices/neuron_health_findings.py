@@ -1,0 +1,88 @@
+"""What is worth knowing of health monitoring beside the Neuron groups of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from ._data import read_toml
+from .findings import Finding, warning
+from .maintenance import RepairAction
+from .neuron_health import NeuronError, NeuronHealth
+from .plans import NodegroupPlan
+from .vocabulary import DeviceType
+
+_PATH: Final = "neuron.health"
+_REPAIR: Final = "https://docs.aws.amazon.com/eks/latest/userguide/node-repair.html"
+
+
+def neuron_health_findings(
+    health: NeuronHealth | None, plans: Collection[NodegroupPlan]
+) -> Iterator[Finding]:
+    """The warnings of monitoring that has nothing to watch, and of recovery beside node repair.
+
+    Args:
+        health: How devices are watched; None for not at all.
+        plans: The groups that there are; while there is none, nothing is known.
+    """
+    if health is None or not plans:
+        return
+    groups = [one for one in plans if _has_neuron(one)]
+    if not groups:
+        yield warning(
+            "NeuronHealthWithoutEffect",
+            _PATH,
+            "no group here has Neuron devices, so there is nothing to watch",
+            fix="leave it out, unless groups of other apps in the cluster have some",
+        )
+    if health.recovery:
+        for group in groups:
+            yield from _recovery_findings(health, group)
+
+
+def _has_neuron(plan: NodegroupPlan) -> bool:
+    return any(one.device_type is DeviceType.NEURON for one in plan.devices)
+
+
+def _recovery_findings(health: NeuronHealth, plan: NodegroupPlan) -> Iterator[Finding]:
+    both = [one for one in health.counted if _is_repaired(plan, one)]
+    if both:
+        yield warning(
+            "NeuronRepairedTwice",
+            f"nodegroups.{plan.name}.node_repair",
+            "recovery replaces an instance at once for errors for which EKS's node repair, with "
+            f"limits, replaces or reboots it after {_wait()} minutes: {', '.join(both)}",
+            fix="leave recovery to node repair, which the node monitoring agent tells of the same "
+            "errors, or override these reasons with RepairAction.NO_ACTION: "
+            + ", ".join(_reasons()[one] for one in both),
+            source=_REPAIR,
+        )
+    if plan.capacity.is_reserved:
+        yield warning(
+            "RecoveryOfReserved",
+            f"nodegroups.{plan.name}.capacity",
+            "recovery ends every instance with an error, however many at once, and a reservation "
+            "has no spare one",
+            fix="leave recovery out, and node repair will take one node at a time",
+        )
+
+
+def _is_repaired(plan: NodegroupPlan, error: NeuronError) -> bool:
+    """Whether EKS acts on an error that the node monitoring agent reports."""
+    if plan.node_repair is None:
+        return False
+    reason = _reasons()[error]
+    return not any(
+        one.reason == reason and one.action is RepairAction.NO_ACTION
+        for one in plan.node_repair.overrides
+    )
+
+
+def _reasons() -> dict[NeuronError, str]:
+    """The agent's reason for each error."""
+    rows = read_toml("maintenance.toml")["neuron_reason"]
+    return {NeuronError(row["error"]): row["name"] for row in rows}
+
+
+def _wait() -> int:
+    return int(read_toml("maintenance.toml")["wait"]["accelerated_hardware"])
