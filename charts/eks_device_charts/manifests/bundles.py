@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Final
 
 from eks_devices import DriverPlan, NvidiaInstallation
 from eks_devices.cluster_planner import is_default
 from eks_devices.findings import Finding
 from eks_devices.names import HOST_OWNER
+from eks_devices.neuron_health import NeuronHealth
 
+from . import neuron_health
 from .images import ImageSource
 from .installation import Installation
 from .managers import MANAGERS, Manager
-from .objects import Object, metadata
+from .objects import Object, metadata, namespace
 from .release_rules import release_faults
 
 # Other managers or users have objects in a namespace, and users have objects of a CRD's kinds:
 # each stands alone, and stays when a manager goes.
 _ALONE = ("Namespace", "CustomResourceDefinition")
+HEALTH_BUNDLE: Final = "neuron-health"
+"""What watches Neuron devices; its Pods have a role of AWS only if its association came first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +90,16 @@ def installation_marker(path: str) -> Bundle:
     return Bundle(name="Marker", objects=[marker])
 
 
+def health_bundles(health: NeuronHealth | None, images: ImageSource) -> list[Bundle]:
+    """What watches the Neuron devices of a cluster, in apply order; nothing for None.
+
+    The default installation has it once, whichever groups, mechanisms and scopes there are.
+    """
+    if health is None:
+        return []
+    return _alone_and_together(HEALTH_BUNDLE, neuron_health.health_objects(health, images))
+
+
 def namespace_bundle(name: str) -> Bundle:
     """A namespace for claims; one that a manager has is that of the manager."""
     meta = {"name": name}
@@ -97,6 +112,7 @@ def namespace_bundle(name: str) -> Bundle:
 def manager_namespaces() -> dict[str, Bundle]:
     """The bundles of the namespaces that managers have, by their names."""
     items = [item for manager in MANAGERS.values() for item in manager.shared()]
+    items.append(namespace(neuron_health.NAMESPACE))
     found = [_alone(item) for item in items if item["kind"] == "Namespace"]
     return {bundle.name: bundle for bundle in found}
 
@@ -124,14 +140,17 @@ def _asked_for(name: str, manager: Manager, image: str, nvidia: NvidiaInstallati
 
 def _common(name: str, manager: Manager, driver: DriverPlan, image: str) -> list[Bundle]:
     """What all installations of a manager use."""
-    items = manager.shared()
-    found = [_alone(item) for item in items if item["kind"] in _ALONE]
-    together = [item for item in items if item["kind"] not in _ALONE]
-    if together:
-        found.append(Bundle(name=name, objects=together, needs=_names(found)))
+    found = _alone_and_together(name, manager.shared())
     if objects := manager.controller(driver, image):
         found.append(Bundle(name=f"{name}-controller", objects=objects, needs=_names(found)))
     return found
+
+
+def _alone_and_together(name: str, items: Sequence[Object]) -> list[Bundle]:
+    """Objects that stand alone, and then the others in a bundle of this name."""
+    found = [_alone(item) for item in items if item["kind"] in _ALONE]
+    together = [item for item in items if item["kind"] not in _ALONE]
+    return [*found, *_bundle(name, together, needs=_names(found))]
 
 
 def _names(found: Sequence[Bundle]) -> tuple[str, ...]:

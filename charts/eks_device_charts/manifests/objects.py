@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from eks_devices import DeviceType, DriverPlan
+from eks_devices import DeviceType, DriverPlan, Mechanism
 from eks_devices.names import (
     COMPUTE_TYPE_LABEL,
     DEFAULT_OWNER,
@@ -166,7 +166,7 @@ def daemon_set(
         template["annotations"] = dict(annotations)
     spec: Object = {
         "selector": {"matchLabels": labels},
-        "template": {"metadata": template, "spec": _placed(driver, pod)},
+        "template": {"metadata": template, "spec": _placed(pod, _owned_nodes(driver))},
     }
     if strategy is not None:
         spec["updateStrategy"] = strategy
@@ -174,22 +174,27 @@ def daemon_set(
     return {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": meta, "spec": spec}
 
 
-def _placed(driver: DriverPlan, pod: Object) -> Object:
+def device_pod(device: DeviceType, pod: Object) -> Object:
+    """The Pod of each node that has devices of a type, whoever hands them out."""
+    mechanisms = [str(one) for one in Mechanism]
+    return _placed(pod, [_expression(mechanism_label(device), "In", mechanisms)])
+
+
+def _placed(pod: Object, expressions: list[Object]) -> Object:
+    ours = _expression(COMPUTE_TYPE_LABEL, "NotIn", list(_FOREIGN_COMPUTE))
     return pod | {
         "priorityClassName": "system-node-critical",
-        "affinity": {"nodeAffinity": _node_affinity(driver)},
+        "affinity": {"nodeAffinity": _required([*expressions, ours])},
         "tolerations": [{"operator": "Exists"}],
     }
 
 
-def _node_affinity(driver: DriverPlan) -> Object:
+def _owned_nodes(driver: DriverPlan) -> list[Object]:
     device: DeviceType = driver.device_type
-    expressions = [
+    return [
         _expression(mechanism_label(device), "In", [str(driver.mechanism)]),
         _expression(manager_label(device), "In", [driver.owner]),
-        _expression(COMPUTE_TYPE_LABEL, "NotIn", list(_FOREIGN_COMPUTE)),
     ]
-    return _required(expressions)
 
 
 def _expression(key: str, operator: str, values: list[str]) -> Object:
