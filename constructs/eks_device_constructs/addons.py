@@ -57,6 +57,11 @@ class ManagedAddons(Construct):
                 self._draw(addon, self)
 
     @property
+    def serves_identity(self) -> bool:
+        """Whether an add-on hands out the roles of EKS Pod Identity."""
+        return any(one.serves_identity for one in self._chosen)
+
+    @property
     def before_nodes(self) -> list[IConstruct]:
         """What every node group waits for, without what one of these waits for itself."""
         first = [one for one in self._chosen if one.before_nodes]
