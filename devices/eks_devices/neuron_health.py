@@ -39,15 +39,15 @@ class NeuronHealth:
     """Watches the Neuron devices of a cluster, whichever mechanism hands them out.
 
     A node problem detector on each node with Neuron devices reads the kernel log and sets the Node
-    condition `NeuronHealth`: `False` while there is no error, `True` from the first one on. EKS's
-    node monitoring agent reads the same errors, sets `AcceleratedHardwareReady`, and node repair
-    heeds that; this is for clusters without the agent, for groups without node repair, and for
-    metrics. It needs the Neuron driver 2.15 or later, which EKS's AMIs have.
+    condition `NeuronHealth`: `False` while no error was logged since the node booted, else `True`.
+    EKS's node monitoring agent reads the same errors, sets `AcceleratedHardwareReady`, and node
+    repair heeds that; this is for clusters without the agent, for groups without node repair, and
+    for metrics. It needs the Neuron driver 2.15 or later, which EKS's AMIs have.
 
     Args:
         recovery: Has the instance of a node with an error ended and replaced, by way of its Auto
-            Scaling group, without node repair's limits on how many at once. It needs EKS Pod
-            Identity; nothing is replaced unless named.
+            Scaling group, without node repair's limits on how many at once; errors from before
+            it was turned on count. It needs EKS Pod Identity; nothing is replaced unless named.
         recovers_from: The errors that recovery replaces an instance for; every one unless named.
         cloudwatch_metrics: Counts errors in CloudWatch, in the namespace `NeuronHealthCheck`,
             without recovery too; recovery always does, and nothing does unless named.
