@@ -36,6 +36,7 @@ class _Cluster:
         groups = self.host.fleet.groups
         tagged: list[Membership | SystemNodegroup] = [*groups, *self.host.others]
         faults = [fault for one in tagged for fault in one.inherit_tags()]
+        faults += map(str, self.host.fleet.whole_faults(groups))
         together = self.host.fleet.findings_together(groups)
         apart = [one for group in groups for one in group.plan.findings]
         warn(self.host.home, [one for one in together if one not in self._told])

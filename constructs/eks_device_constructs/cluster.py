@@ -13,9 +13,10 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from eks_device_charts.manifests import ImageSource
-from eks_devices import ClusterPlan, NodegroupOptions, NvidiaInstallation
-from eks_devices.cluster_planner import Keep, frozen_keep
+from eks_devices import ClusterPlan, NeuronInstallation, NodegroupOptions, NvidiaInstallation
 from eks_devices.findings import raise_faults
+from eks_devices.installation_options import NamedOptions
+from eks_devices.keep import Keep, frozen_keep
 from eks_devices.system_nodes import SystemNodegroupOptions
 
 from .addons import ManagedAddons
@@ -62,6 +63,7 @@ class AcceleratedCluster(Construct):
         images: ImageSource | None = None,
         keep: Keep | None = None,
         nvidia: NvidiaInstallation | None = None,
+        neuron: NeuronInstallation | None = None,
         **options: Unpack[ClusterOptions],
     ) -> None:
         """Make the cluster, without nodes of its own; of the managers see `DeviceDrivers`.
@@ -75,6 +77,7 @@ class AcceleratedCluster(Construct):
             images: Where nodes pull the managers' images from.
             keep: Managers to hold without a group here.
             nvidia: What NVIDIA's managers have once in the cluster.
+            neuron: What Neuron's managers have once in the cluster.
             options: The options of `ClusterOptions`.
 
         Raises:
@@ -83,35 +86,35 @@ class AcceleratedCluster(Construct):
         Source: https://docs.aws.amazon.com/eks/latest/userguide/device-management.html
         """
         raise_faults(scope_faults(scope, "cluster"))
-        keep = frozen_keep(keep)
-        faults = [*argument_faults(vpc, version, delivery, images, keep, nvidia=nvidia)]
+        once = NamedOptions(nvidia=nvidia, neuron=neuron)
+        given = (delivery, images, frozen_keep(keep))
+        faults = [*argument_faults(vpc, version, *given, **once)]
         faults += cluster_option_faults(scope, vpc, options)
         faults += name_faults(scope, options.get("cluster_name"))
         faults += id_faults(scope, id, "cluster")
-        given = (scope, version, delivery, images, keep)
-        raise_faults(faults or first_installation_faults(*given, nvidia=nvidia))
+        raise_faults(faults or first_installation_faults(scope, version, *given, **once))
         super().__init__(scope, id)
         self._draw(vpc, version, delivery, options)
         annotate(self, self.plan.findings)
-        if delivery is not None:
-            self._install(delivery, images, keep, nvidia)
+        self._install(*given, **once)
 
     def _install(
         self,
-        delivery: Delivery,
+        delivery: Delivery | None,
         images: ImageSource | None,
         keep: Keep | None,
-        nvidia: NvidiaInstallation | None,
+        **once: Unpack[NamedOptions],
     ) -> None:
-        DeviceDrivers(
-            self,
-            "Drivers",
-            cluster=self,
-            delivery=delivery,
-            images=images,
-            keep=keep,
-            nvidia=nvidia,
-        )
+        if delivery is not None:
+            DeviceDrivers(
+                self,
+                "Drivers",
+                cluster=self,
+                delivery=delivery,
+                images=images,
+                keep=keep,
+                **once,
+            )
 
     def _draw(
         self,

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Unpack
 
 from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct
 
 from eks_device_charts.manifests import ImageSource
 from eks_device_charts.manifests.bundles import driver_faults
-from eks_devices import Finding, NvidiaInstallation
-from eks_devices.cluster_planner import Keep, keep_faults, kept_drivers
+from eks_device_charts.manifests.installation import Installation
+from eks_devices import Finding
+from eks_devices.cluster_planner import kept_drivers
 from eks_devices.findings import fault
+from eks_devices.installation_options import (
+    InstallationOptions,
+    NamedOptions,
+    option_type_faults,
+)
+from eks_devices.keep import Keep, keep_faults
 from eks_devices.kubernetes import minors
-from eks_devices.nvidia_installation import installation_type_faults
 
 from .delivery import Delivery
 from .driver_inputs import option_faults
@@ -23,25 +30,29 @@ from .inputs import version_faults, vpc_faults
 
 
 def argument_faults(
-    vpc: object, version: object, delivery: object, images: object, keep: object, *, nvidia: object
+    vpc: object, version: object, delivery: object, images: object, keep: object, **options: object
 ) -> Iterator[Finding]:
     """Every fault of a cluster's arguments; those of a shared directory come later."""
     wrong_version = list(version_faults(version))
     yield from [*wrong_version, *vpc_faults(vpc)]
     if delivery is not None:
         yield from option_faults(delivery, images)
-    elif images is not None or keep is not None or nvidia is not None:
+    elif images is not None or keep is not None or _are_named(options):
         yield fault(
             "DeliveryNeeded",
             "delivery",
-            "images, keep and nvidia say what to install, and nothing installs it",
+            f"images, keep, {' and '.join(options)} say what to install, and nothing installs it",
             got=None,
             allowed="a Delivery",
             fix="pass delivery=Delivery.kubectl(...) or .gitops(...)",
         )
-    yield from installation_type_faults(nvidia)
+    yield from option_type_faults(**options)
     if isinstance(version, eks.KubernetesVersion) and not wrong_version:
         yield from keep_faults(keep, minors()[version.version])
+
+
+def _are_named(options: Mapping[str, object]) -> bool:
+    return any(value is not None for value in options.values())
 
 
 def name_faults(scope: Construct, name: object) -> Iterator[Finding]:
@@ -65,13 +76,15 @@ def first_installation_faults(
     delivery: Delivery | None,
     images: ImageSource | None,
     keep: Keep | None,
-    *,
-    nvidia: NvidiaInstallation | None,
+    **once: Unpack[NamedOptions],
 ) -> Iterator[Finding]:
     """The faults that the cluster's installation would have, before the cluster is made."""
     if delivery is not None:
         yield from delivery.new_cluster_faults(scope)
         yield from delivery.version_faults(version.version)
-        source = regional(images, scope)
-        for driver in kept_drivers(keep or {}, nvidia):
-            yield from driver_faults(driver, source)
+        options = InstallationOptions().with_named(**once)
+        installation = Installation(
+            kubernetes_version=version.version, images=regional(images, scope), options=options
+        )
+        for driver in kept_drivers(keep or {}, options.nvidia):
+            yield from driver_faults(driver, installation)

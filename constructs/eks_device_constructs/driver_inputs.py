@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from eks_device_charts.manifests import ImageSource
 from eks_devices import Finding
 from eks_devices.checks import scope_faults
-from eks_devices.cluster_planner import keep_faults
 from eks_devices.findings import fault
+from eks_devices.installation_options import OPTION_TYPES, option_type_faults
+from eks_devices.keep import keep_faults
 from eks_devices.kubernetes import minors
-from eks_devices.nvidia_installation import installation_type_faults
 from eks_devices.typecheck import wrong_type
 
 from .delivery import Delivery
@@ -33,12 +33,11 @@ def installation_faults(
     images: object,
     keep: object,
     scope_name: object,
-    *,
-    nvidia: object,
+    **options: object,
 ) -> Iterator[Finding]:
-    """Every fault of an installation in a cluster."""
+    """Every fault of an installation in a cluster; `options` are those that a cluster has once."""
     yield from option_faults(delivery, images)
-    yield from installation_type_faults(nvidia)
+    yield from option_type_faults(**options)
     yield from keep_faults(keep, minors()[host.kubernetes_version])
     if isinstance(delivery, Delivery):
         yield from delivery.faults(host)
@@ -46,7 +45,7 @@ def installation_faults(
         yield from _default_faults(host)
     else:
         yield from _scope_faults(host, keep, scope_name)
-        yield from _other_nvidia_faults(host, nvidia)
+        yield from _other_option_faults(host, options)
 
 
 def _default_faults(host: NodegroupHost) -> Iterator[Finding]:
@@ -74,18 +73,20 @@ def _default_faults(host: NodegroupHost) -> Iterator[Finding]:
         )
 
 
-def _other_nvidia_faults(host: NodegroupHost, nvidia: object) -> Iterator[Finding]:
-    """The fault of a scope that tells the nodes otherwise than the controller is told."""
+def _other_option_faults(host: NodegroupHost, options: Mapping[str, object]) -> Iterator[Finding]:
+    """The faults of a scope with other options than the default installation has for both."""
     default = host.fleet.drivers
-    if nvidia is not None and default is not None and nvidia != host.fleet.nvidia:
-        yield fault(
-            "NvidiaInstallationDiffers",
-            "nvidia",
-            f"a cluster has these options once, and {default.node.path} has others",
-            got=nvidia,
-            allowed="None, or the options of the default installation",
-            fix="leave nvidia out",
-        )
+    for name, value in options.items():
+        differs = value is not None and value != getattr(host.fleet.options, name)
+        if differs and default is not None:
+            yield fault(
+                f"{OPTION_TYPES[name].__name__}Differs",
+                name,
+                f"a cluster has these options once, and {default.node.path} has others",
+                got=value,
+                allowed="None, or the options of the default installation",
+                fix=f"leave {name} out",
+            )
 
 
 def _scope_faults(host: NodegroupHost, keep: object, scope_name: object) -> Iterator[Finding]:

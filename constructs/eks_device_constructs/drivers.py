@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from aws_cdk import Stack, Token
 from constructs import Construct, IConstruct
@@ -23,11 +23,14 @@ from eks_devices import (
     DriverPlan,
     EksDevicesError,
     Finding,
+    NeuronInstallation,
     NodegroupPlan,
     NvidiaInstallation,
 )
-from eks_devices.cluster_planner import Keep, drivers_of, frozen_keep, kept_drivers
+from eks_devices.cluster_planner import drivers_of, kept_drivers
 from eks_devices.findings import fault, raise_faults
+from eks_devices.installation_options import NamedOptions
+from eks_devices.keep import Keep, frozen_keep
 from eks_devices.typecheck import member, members, wrong_type
 
 from .delivery import Delivery
@@ -95,6 +98,7 @@ class DeviceDrivers(Construct):
         scope_name: str | None = None,
         kubernetes_version: str | None = None,
         nvidia: NvidiaInstallation | None = None,
+        neuron: NeuronInstallation | None = None,
     ) -> None:
         """Prepare the installation; managers come with the groups that are added later.
 
@@ -109,6 +113,7 @@ class DeviceDrivers(Construct):
             kubernetes_version: The minor of a cluster that was imported, "1.34".
             nvidia: What NVIDIA's managers have once in the cluster; their defaults unless named.
                 A scope beside the cluster's default installation has those of that one.
+            neuron: What Neuron's managers have once, likewise.
 
         Raises:
             EksDevicesError: Every fault of the values, and of what the cluster has already.
@@ -116,14 +121,14 @@ class DeviceDrivers(Construct):
         host = _host(cluster, scope, kubernetes_version)
         images, keep = regional(images, scope), frozen_keep(keep)
         given = (delivery, images, keep, scope_name)
-        faults = list(installation_faults(host, *given, nvidia=nvidia))
+        once = NamedOptions(nvidia=nvidia, neuron=neuron)
+        faults = list(installation_faults(host, *given, **once))
         raise_faults([*faults, *place_faults(scope, id, host.place)])
-        nvidia = nvidia or host.fleet.nvidia
-        kept = kept_drivers(keep or {}, nvidia)
-        raise_faults(one for driver in kept for one in driver_faults(driver, images))
+        installation = _installation(host, images, **once)
+        kept = kept_drivers(keep or {}, installation.options.nvidia)
+        raise_faults(one for driver in kept for one in driver_faults(driver, installation))
         super().__init__(scope, id)
-        version = host.kubernetes_version
-        self._installation = Installation(kubernetes_version=version, images=images, nvidia=nvidia)
+        self._installation = installation
         self.delivery, self.scope_name = delivery, scope_name
         self._join(host, keep or {}, kept)
 
@@ -137,7 +142,7 @@ class DeviceDrivers(Construct):
         if self.scope_name is not None:
             self._host.fleet.scoped[self.scope_name] = self
             return
-        self._host.fleet.set_default(self, keep, self._installation.nvidia)
+        self._host.fleet.set_default(self, keep, self._installation.options)
         marker = installation_marker(self.node.path)
         self._marker = self._carrier.send(marker.name, marker.objects, overwrite=False)
         for driver in kept:
@@ -149,12 +154,14 @@ class DeviceDrivers(Construct):
             fix = "pass a DeviceDrivers of the group's own cluster"
             path = f"nodegroups.{plan.name}.drivers"
             return [wrong_type(path, self.node.path, "an installation of the same cluster", fix)]
-        images = self._installation.images
-        faults = [one for driver in self._drivers_of(plan) for one in driver_faults(driver, images)]
-        return [*faults, *group_release_faults(plan, images), *self._default_faults(plan)]
+        installation = self._installation
+        drivers = self._drivers_of(plan)
+        faults = [one for driver in drivers for one in driver_faults(driver, installation)]
+        faults += group_release_faults(plan, installation.images)
+        return [*faults, *self._default_faults(plan)]
 
     def _drivers_of(self, plan: NodegroupPlan) -> tuple[DriverPlan, ...]:
-        return drivers_of(plan, self._installation.nvidia)
+        return drivers_of(plan, self._installation.options.nvidia)
 
     def _default_faults(self, plan: NodegroupPlan) -> Iterator[Finding]:
         host = self._host
@@ -230,6 +237,17 @@ def _host(cluster: object, scope: Construct, version: object) -> NodegroupHost:
     if isinstance(host, list):
         raise EksDevicesError(host)
     return host
+
+
+def _installation(
+    host: NodegroupHost, images: ImageSource, **once: Unpack[NamedOptions]
+) -> Installation:
+    """What is drawn from; options that are not named are those of the cluster."""
+    return Installation(
+        kubernetes_version=host.kubernetes_version,
+        images=images,
+        options=host.fleet.options.with_named(**once),
+    )
 
 
 def _external_faults(delivery: object, foreign: object) -> Iterator[Finding]:

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING
 
 from constructs import IConstruct
 
-from eks_devices import ClusterPlan, Finding, NodegroupPlan, NvidiaInstallation
+from eks_devices import ClusterPlan, Finding, NodegroupPlan
 from eks_devices.claims.elsewhere import elsewhere_findings
 from eks_devices.claims.on_nodegroup import Claim
 from eks_devices.cluster_planner import (
-    Keep,
     drivers_of,
     findings_together,
     join_faults,
     join_plans,
     unserved,
+    whole_faults,
 )
+from eks_devices.installation_options import InstallationOptions
+from eks_devices.keep import Keep
 from eks_devices.kubernetes import minors
 
 from .tree import is_in_tree
@@ -33,7 +35,7 @@ class Fleet:
 
     Attributes:
         scoped: The scoped installations by their names.
-        nvidia: What NVIDIA's managers of the default installation have once.
+        options: What the managers of the default installation have once.
     """
 
     def __init__(self, home: IConstruct, kubernetes_version: str, *, is_foreign: bool) -> None:
@@ -52,7 +54,7 @@ class Fleet:
         self._drivers: DeviceDrivers | None = None
         self._keep: Keep = {}
         self._claims: list[tuple[IConstruct, Claim, NodegroupPlan]] = []
-        self.nvidia = NvidiaInstallation()
+        self.options = InstallationOptions()
 
     @property
     def groups(self) -> list[Membership]:
@@ -68,11 +70,11 @@ class Fleet:
         """The default installation, which serves groups that name none."""
         return self._drivers if self._is_there(self._drivers) else None
 
-    def set_default(self, drivers: DeviceDrivers, keep: Keep, nvidia: NvidiaInstallation) -> None:
+    def set_default(self, drivers: DeviceDrivers, keep: Keep, options: InstallationOptions) -> None:
         """Take the default installation, and what it holds without a group."""
         self._drivers = drivers
         self._keep = keep
-        self.nvidia = nvidia
+        self.options = options
 
     @property
     def has_default_elsewhere(self) -> bool:
@@ -87,7 +89,7 @@ class Fleet:
             minors()[self._version],
             tuple(one.plan for one in groups),
             keep=self._keep,
-            nvidia=self.nvidia,
+            options=self.options,
             default_elsewhere=self._default_elsewhere,
         )
         waiting = [one for plan in self._waiting(groups) for one in unserved(plan)]
@@ -100,11 +102,15 @@ class Fleet:
     def findings_together(self, groups: Iterable[Membership]) -> list[Finding]:
         """What groups have together and none has alone."""
         plans = tuple(one.plan for one in groups)
-        found = list(findings_together(plans, self._keep, self.nvidia))
+        found = list(findings_together(plans, self._keep, self.options))
         for owner, claim, plan in self._claims:
             if astray := list(elsewhere_findings(claim, plan, plans)):
                 found += astray if is_in_tree(owner) else []
         return found
+
+    def whole_faults(self, groups: Iterable[Membership]) -> list[Finding]:
+        """The faults that there are when the last group was added."""
+        return whole_faults(tuple(one.plan for one in groups), self._keep, self.options)
 
     def _waiting(self, groups: Iterable[Membership]) -> list[NodegroupPlan]:
         """The groups with devices that nothing serves; an installation is looked for once."""

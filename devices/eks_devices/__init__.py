@@ -29,6 +29,7 @@ from .maintenance import NodeRepair, RepairAction, RepairOverride, UpdateConfig,
 from .mig import Mig, MigStrategy
 from .network import NetworkInterface
 from .neuron_health import NeuronError, NeuronHealth
+from .neuron_installation import NeuronInstallation
 from .neuron_workloads import use_neuron_scheduler
 from .nodegroup_planner import plan_nodegroup
 from .nvidia_installation import NvidiaInstallation
@@ -78,6 +79,7 @@ __all__ = [
     "NetworkInterface",
     "NeuronError",
     "NeuronHealth",
+    "NeuronInstallation",
     "NodeRepair",
     "NodegroupOptions",
     "NodegroupPlan",

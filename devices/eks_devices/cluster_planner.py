@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from ._frozen import FrozenDict
 from .cluster_findings import cluster_findings
-from .findings import EksDevicesError, Finding, fault, warning
-from .kubernetes import KubernetesMinor, dra_faults, find_minor, support_findings
+from .findings import EksDevicesError, Finding, fault, raise_faults, warning
+from .idle_options import contradicted_options, idle_options
+from .installation_options import InstallationOptions, option_type_faults
+from .keep import Keep, frozen_keep, keep_faults
+from .kubernetes import KubernetesMinor, find_minor, support_findings
 from .names import DEFAULT_OWNER, EXTERNAL_OWNER, HOST_OWNER
+from .neuron_installation import NeuronInstallation
 from .nodegroup_planner import judge_nodegroup, nodegroup_faults
-from .nvidia_findings import nvidia_findings
-from .nvidia_installation import NvidiaInstallation, installation_type_faults
+from .nvidia_installation import NvidiaInstallation
 from .plans import ClusterPlan, DevicePlan, DriverPlan, NodegroupPlan
 from .spec import NodegroupSpec
-from .typecheck import listed, member, path_step, wrong_type
+from .typecheck import listed, path_step
 from .vocabulary import DeviceType, Mechanism
 
-Keep = Mapping[DeviceType, Sequence[Mechanism]]
 _NOT_INSTALLED = (EXTERNAL_OWNER, HOST_OWNER)
-_KEEP_FORM = "a mapping such as {DeviceType.EFA: (Mechanism.DRA,)}"
-_NO_LISTS = (str, bytes, Mapping)
 
 
 def plan_cluster(
@@ -31,6 +30,7 @@ def plan_cluster(
     nodegroups: Iterable[NodegroupSpec],
     keep: Keep | None = None,
     nvidia: NvidiaInstallation | None = None,
+    neuron: NeuronInstallation | None = None,
 ) -> ClusterPlan:
     """Plan the accelerated node groups of a cluster and the managers to install for them.
 
@@ -40,6 +40,7 @@ def plan_cluster(
         keep: Managers to install although no group here needs them: groups of other apps, or
             what a migration still needs. Nothing is kept unless named.
         nvidia: What the installation of NVIDIA's managers has once; its defaults unless named.
+        neuron: What that of Neuron's has once, likewise.
 
     Raises:
         EksDevicesError: Every fault of every group, of the version and of `keep` at once.
@@ -49,15 +50,19 @@ def plan_cluster(
     specs, faults = _listed(nodegroups)
     kept = frozen_keep(keep)
     minor = find_minor(kubernetes_version, "kubernetes_version")
-    faults += [*_name_faults(spec.name for spec in specs), *_keep_faults(kept, minor)]
-    faults += installation_type_faults(nvidia)
+    faults += [*_name_faults(spec.name for spec in specs), *keep_faults(kept, minor)]
+    faults += option_type_faults(nvidia=nvidia, neuron=neuron)
     if isinstance(minor, Finding):
         groups = [one for spec in specs for one in nodegroup_faults(spec)]
         raise EksDevicesError([minor, *faults, *groups])
     results = [judge_nodegroup(spec, minor) for spec in specs]
     faults += [one for result in results if isinstance(result, tuple) for one in result]
     plans = tuple(result for result in results if isinstance(result, NodegroupPlan))
-    return join_plans(minor, plans, keep=kept, nvidia=nvidia, faults=faults)
+    raise_faults(faults)
+    options = InstallationOptions().with_named(nvidia=nvidia, neuron=neuron)
+    # Here every group is known; whoever adds one after another asks when all are there.
+    raise_faults([*join_faults(plans, keep=kept), *whole_faults(plans, kept or {}, options)])
+    return join_plans(minor, plans, keep=kept, options=options)
 
 
 def join_plans(
@@ -65,38 +70,43 @@ def join_plans(
     plans: tuple[NodegroupPlan, ...],
     *,
     keep: Keep | None = None,
-    nvidia: NvidiaInstallation | None = None,
-    faults: Iterable[Finding] = (),
+    options: InstallationOptions | None = None,
     default_elsewhere: bool = False,
 ) -> ClusterPlan:
-    """The plan of a cluster from the plans of its groups; raises the faults given and found.
+    """The plan of a cluster from the plans of its groups; raises the faults of `join_faults`.
 
     Where another app holds the default installation, nobody here knows what it holds.
     """
-    found = list(faults) or join_faults(plans, keep=keep, default_elsewhere=default_elsewhere)
-    if found:
-        raise EksDevicesError(found)
+    raise_faults(join_faults(plans, keep=keep, default_elsewhere=default_elsewhere))
     findings = [*support_findings(minor, "kubernetes_version")]
     findings += [finding for plan in plans for finding in plan.findings]
-    nvidia = nvidia or NvidiaInstallation()
-    findings += findings_together(plans, keep or {}, nvidia)
+    options = options or InstallationOptions()
+    findings += findings_together(plans, keep or {}, options)
     return ClusterPlan(
         kubernetes_version=minor.version,
         nodegroups=plans,
-        drivers=_drivers(plans, keep or {}, nvidia),
-        nvidia=nvidia,
+        drivers=_drivers(plans, keep or {}, options.nvidia),
+        nvidia=options.nvidia,
+        neuron=options.neuron,
         findings=tuple(findings),
     )
 
 
 def findings_together(
-    plans: tuple[NodegroupPlan, ...], keep: Keep, nvidia: NvidiaInstallation
+    plans: tuple[NodegroupPlan, ...], keep: Keep, options: InstallationOptions
 ) -> Iterator[Finding]:
     """What groups and their installation have together and none has alone."""
     yield from cluster_findings(plans)
     # While there is no group, nobody knows what is to be read.
     if plans:
-        yield from nvidia_findings(nvidia, _held(plans, keep))
+        yield from idle_options(options, _held(plans, keep))
+
+
+def whole_faults(
+    plans: tuple[NodegroupPlan, ...], keep: Keep, options: InstallationOptions
+) -> list[Finding]:
+    """The faults of a cluster that are none while groups may still come."""
+    return list(contradicted_options(options, _held(plans, keep)))
 
 
 def join_faults(
@@ -129,52 +139,6 @@ def _name_faults(names: Iterable[object]) -> Iterator[Finding]:
                 allowed="each name once in a cluster",
                 fix="rename all but one",
             )
-
-
-def keep_faults(keep: object, minor: KubernetesMinor) -> list[Finding]:
-    """Every fault of what an installation is asked to keep."""
-    return list(_keep_faults(frozen_keep(keep), minor))
-
-
-def frozen_keep(keep: Any) -> Any:
-    """A copy of `keep` with tuples in it, as iterators last once; what cannot be read stays."""
-    try:
-        return FrozenDict(
-            {
-                device: mechanisms if isinstance(mechanisms, _NO_LISTS) else tuple(mechanisms)
-                for device, mechanisms in keep.items()
-            }
-        )
-    except Exception:  # noqa: BLE001  (its fault is named below)
-        return keep
-
-
-def _keep_faults(keep: object, minor: KubernetesMinor | Finding) -> Iterator[Finding]:
-    if keep is None:
-        return
-    if not isinstance(keep, FrozenDict):
-        yield wrong_type("keep", keep, _KEEP_FORM, "pass a mapping with tuples of Mechanism")
-        return
-    for device, mechanisms in keep.items():
-        path = f"keep[{path_step(device)}]"
-        yield from member(device, DeviceType, "keep")
-        if not isinstance(mechanisms, tuple):
-            yield wrong_type(path, mechanisms, _KEEP_FORM, "pass a tuple of Mechanism")
-            continue
-        for mechanism in mechanisms:
-            yield from member(mechanism, Mechanism, path)
-            if device is DeviceType.COMPUTE_DOMAIN and mechanism is Mechanism.DEVICE_PLUGIN:
-                yield fault(
-                    "ComputeDomainNeedsDra",
-                    path,
-                    "no device plugin serves ComputeDomains",
-                    got=str(mechanism),
-                    allowed="Mechanism.DRA",
-                    fix="keep Mechanism.DRA",
-                )
-        uses_dra = any(one is Mechanism.DRA for one in mechanisms)
-        if uses_dra and isinstance(minor, KubernetesMinor):
-            yield from dra_faults(minor, path)
 
 
 def _scope_faults(plans: tuple[NodegroupPlan, ...], keep: Keep) -> list[Finding]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from ._data import read_toml
-from .findings import raise_faults
+from ._frozen import frozen_dict
+from .findings import EksDevicesError, Finding, fault, raise_faults
 from .typecheck import member
 
 
@@ -18,12 +20,18 @@ class Component(StrEnum):
     """Reads the kernel log of nodes with Neuron devices."""
     NEURON_NODE_RECOVERY = "neuron-node-recovery"
     """Counts errors of Neuron devices in CloudWatch, and has instances replaced."""
+    NEURON_SCHEDULER_EXTENSION = "neuron-scheduler-extension"
+    """Chooses connected Neuron devices for Pods of the device plugin."""
+    KUBE_SCHEDULER = "kube-scheduler"
+    """The second scheduler of a cluster, which asks the extension."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentRelease:
     """One release of a component.
 
+    `tag` is for every Kubernetes minor; where it is empty, `tags` are those of the minors for
+    which a release is known.
     `avoid`, `oldest` and `older_majors` tell of releases that do not work, as in `DriverRelease`;
     `verified` tells whether somebody pulled the image.
     """
@@ -31,6 +39,7 @@ class ComponentRelease:
     component: Component
     image: str
     tag: str
+    tags: Mapping[str, str]
     avoid: tuple[str, ...]
     avoid_why: str
     oldest: str
@@ -49,6 +58,29 @@ class ComponentRelease:
         raise_faults(member(component, Component, "component"))
         return _releases()[component]
 
+    def tag_for(self, kubernetes_version: str | None = None) -> str:
+        """The tag for a cluster of a Kubernetes minor.
+
+        Raises:
+            EksDevicesError: `NoRelease`, where none is known.
+        """
+        found = self.tag or self.tags.get(kubernetes_version or "", "")
+        if not found:
+            raise EksDevicesError([self._missing_for(kubernetes_version)])
+        return found
+
+    def _missing_for(self, kubernetes_version: str | None) -> Finding:
+        return fault(
+            "NoRelease",
+            "images.overrides",
+            f"no release of {self.component} for Kubernetes {kubernetes_version} is known",
+            got=None,
+            allowed=f"an image of your own, or Kubernetes {', '.join(self.tags)}",
+            fix="name the image, as in ImageSource(overrides={Component."
+            f'{self.component.name}: "<host>/<name>:<tag>"}})',
+            source=self.source,
+        )
+
 
 @functools.cache
 def _releases() -> dict[Component, ComponentRelease]:
@@ -57,7 +89,8 @@ def _releases() -> dict[Component, ComponentRelease]:
         Component(name): ComponentRelease(
             component=Component(name),
             image=row["image"],
-            tag=row["tag"],
+            tag=row.get("tag", ""),
+            tags=frozen_dict(row.get("tags", {})),
             avoid=tuple(row["avoid"]),
             avoid_why=row.get("avoid_why", ""),
             oldest=row.get("oldest", ""),

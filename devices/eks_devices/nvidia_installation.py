@@ -20,7 +20,7 @@ from .feature_gates import (
 from .findings import Finding, raise_faults
 from .kubernetes import gate_is_on
 from .names import GPU_RESOURCE
-from .typecheck import boolean, whole_number, wrong_type
+from .typecheck import boolean, whole_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,14 +84,6 @@ class NvidiaInstallation:
             "network_policies": self.network_policies,
             "claim_webhook": certificate,
         }
-
-
-def installation_type_faults(nvidia: object) -> tuple[Finding, ...]:
-    """The fault of what is neither None nor a NvidiaInstallation; one judged itself."""
-    if nvidia is None or isinstance(nvidia, NvidiaInstallation):
-        return ()
-    fix = "use NvidiaInstallation(...)"
-    return (wrong_type("nvidia", nvidia, "a NvidiaInstallation, or None", fix),)
 
 
 def _webhook_faults(webhook: object, path: str) -> tuple[Finding, ...]:

@@ -12,6 +12,7 @@ from .findings import Finding, Severity
 from .maintenance import NodeRepair, UpdateConfig
 from .mig import Mig
 from .network import NetworkInterface
+from .neuron_installation import NeuronInstallation
 from .nvidia_installation import NvidiaInstallation
 from .taints import Taint
 from .typecheck import is_token
@@ -201,13 +202,14 @@ class DriverPlan:
 class ClusterPlan:
     """The node groups of a cluster, the managers they need, and what is worth knowing.
 
-    `nvidia` is what NVIDIA's managers have once.
+    `nvidia` and `neuron` are what the managers of NVIDIA's and of Neuron devices have once.
     """
 
     kubernetes_version: str
     nodegroups: tuple[NodegroupPlan, ...]
     drivers: tuple[DriverPlan, ...]
     nvidia: NvidiaInstallation
+    neuron: NeuronInstallation
     findings: tuple[Finding, ...]
 
     def of_severity(self, severity: Severity) -> tuple[Finding, ...]:
@@ -222,6 +224,7 @@ class ClusterPlan:
             "nodegroups": [group.to_dict() for group in self.nodegroups],
             "drivers": [driver.to_dict() for driver in self.drivers],
             "nvidia": self.nvidia.to_dict(kubernetes_version=self.kubernetes_version),
+            "neuron": self.neuron.to_dict(),
             "findings": [finding.to_dict() for finding in self.findings],
         }
 

@@ -14,6 +14,7 @@ from eks_devices import (
     Capacity,
     ClaimWebhook,
     ClusterPlan,
+    Component,
     DeviceIdStrategy,
     DeviceListStrategy,
     DeviceType,
@@ -23,6 +24,7 @@ from eks_devices import (
     Mechanism,
     Mig,
     MigStrategy,
+    NeuronInstallation,
     NodegroupSpec,
     NvidiaInstallation,
     plan_cluster,
@@ -32,7 +34,10 @@ DRA, PLUGIN = Mechanism.DRA, Mechanism.DEVICE_PLUGIN
 GPU, NEURON, EFA = DeviceType.GPU, DeviceType.NEURON, DeviceType.EFA
 BLOCK = Capacity.block("cr-0123456789abcdef0")
 VERSIONS = ("1.34", "1.35", "1.36", "1.37")
-IMAGES = ImageSource(region="us-east-2")
+# Of the second scheduler no release is known for every version.
+IMAGES = ImageSource(
+    region="us-east-2", overrides={Component.KUBE_SCHEDULER: "example.com/kube-scheduler:own"}
+)
 AUTHORITY = b64encode(trustme.CA().cert_pem.bytes()).decode()
 
 
@@ -104,6 +109,7 @@ INSTALLATIONS: dict[str, tuple[list[NodegroupSpec], Kept]] = {
     "gpu-dra-dynamic-mig": ([DYNAMIC_MIG], {}),
     "gpu-device-plugin-options": ([OPTIONS], {}),
     "nvidia-guarded": ([], {GPU: (DRA, PLUGIN), DeviceType.COMPUTE_DOMAIN: (DRA,)}),
+    "neuron-scheduler": ([], {NEURON: (PLUGIN,)}),
     "fleet": ([TRN2, INF2, P5, P5_PLUGINS, P6E, G6E, SLICED, SLICED_DRA, SCOPED], EVERY_MANAGER),
 }
 # What Kubernetes has only from a version on.
@@ -120,6 +126,7 @@ NVIDIA = {
         extended_resource=False,
     ),
 }
+EXTENDED = NeuronInstallation(scheduler_extension=True)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -154,7 +161,11 @@ def planned() -> Callable[..., ClusterPlan]:
             (versions_of(name)[0] for name in what if isinstance(name, str)), default=VERSIONS[0]
         )
         return plan_cluster(
-            kubernetes_version=version or least, nodegroups=groups, keep=keep, nvidia=nvidia
+            kubernetes_version=version or least,
+            nodegroups=groups,
+            keep=keep,
+            nvidia=nvidia,
+            neuron=EXTENDED if "neuron-scheduler" in what else None,
         )
 
     return plan

@@ -20,9 +20,10 @@ from eks_devices import (
     ResourceClaimTemplate,
 )
 
+from .conftest import IMAGES
+
 BLOCK = Capacity.block("cr-0123456789abcdef0")
 PLUGIN = Mechanism.DEVICE_PLUGIN
-IMAGES = ImageSource(region="us-east-2")
 CLAIM = ResourceClaimTemplate(name="gpu", namespace="train", requests=[DeviceRequest.gpu(1)])
 EXAMPLE = Path(__file__).parents[2] / "examples" / "manifests"
 

@@ -160,6 +160,10 @@ def test_a_region_whose_account_is_unknown_is_refused():
         ({"registries": {"a.io": ""}}, [("MalformedRegistry", "images.registries[a.io]")]),
         ({"overrides": None}, [("WrongType", "images.overrides")]),
         ({"overrides": {"efa": "a.io/b:1"}}, [("WrongType", "images.overrides")]),
+        (
+            {"overrides": {Component.KUBE_SCHEDULER: "a.io/b:latest"}},
+            [("UnpinnedImage", "images.overrides[kube-scheduler]")],
+        ),
         ({"overrides": {("efa", "dra"): "a.io/b:1"}}, [("WrongType", "images.overrides")]),
         ({"overrides": {(DRA, EFA): "a.io/b:1"}}, [("WrongType", "images.overrides")]),
         (

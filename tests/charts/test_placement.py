@@ -16,6 +16,7 @@ from eks_devices import (
     Mechanism,
     Mig,
     MigStrategy,
+    NeuronInstallation,
     NodegroupSpec,
     NvidiaInstallation,
     OperatingSystem,
@@ -190,6 +191,7 @@ def controller(find):
 
 
 GUARDED = NvidiaInstallation(claim_webhook=ClaimWebhook.cert_manager())
+EXTENDED = NeuronInstallation(scheduler_extension=True)
 
 
 @given(st.sampled_from(["1.34", "1.36"]).flatmap(fleets))
@@ -197,13 +199,17 @@ GUARDED = NvidiaInstallation(claim_webhook=ClaimWebhook.cert_manager())
 def test_what_serves_a_cluster_runs_on_system_nodes_and_on_no_accelerated_one(fleet_on_version):
     fleet, version = fleet_on_version
     plan = plan_cluster(
-        kubernetes_version=version, nodegroups=fleet, keep=EVERY_MANAGER, nvidia=GUARDED
+        kubernetes_version=version,
+        nodegroups=fleet,
+        keep=EVERY_MANAGER,
+        nvidia=GUARDED,
+        neuron=EXTENDED,
     )
     items = device_manifests(plan, images=ImageSource(region="us-east-2"))
     deployments = of_kind(items, "Deployment")
     ours = dict(system_nodegroup_plan("System", SystemNodegroupOptions()).labels)
 
-    assert len(deployments) == 2
+    assert len(deployments) == 4
     for one in deployments:
         for group in plan.nodegroups:
             assert not lands(one, dict(group.labels))

@@ -88,9 +88,10 @@ def of_accounts(items: list[dict[str, Any]]) -> dict[str, list[str]]:
             continue
         space = item["metadata"].get("namespace")
         (subject,) = item["subjects"]
-        granted = rules[item["roleRef"]["kind"], space, item["roleRef"]["name"]]
+        key = (item["roleRef"]["kind"], space, item["roleRef"]["name"])
         name = f"{subject['namespace']}/{subject['name']}"
-        found.setdefault(name, []).extend(ruled(one, space) for one in granted)
+        said = [ruled(one, space) for one in rules[key]] if key in rules else [f"role {key[2]}"]
+        found.setdefault(name, []).extend(said)
     return {name: sorted(granted) for name, granted in found.items()}
 
 
@@ -303,6 +304,39 @@ def test_namespaces_admit_what_managers_need(manifests):
     assert {one["metadata"]["name"] for one in spaces} == {"neuron-dra-driver", "nvidia"}
     for one in spaces:
         assert one["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "privileged"
+
+
+SCHEDULERS = {
+    "kube-system/k8s-neuron-scheduler": [
+        "core: bindings, pods/binding: create",
+        "core: events: create patch",
+        "core: nodes/status: get patch update",
+        "core: nodes: get list watch",
+        "core: pods: get list watch patch update",
+    ],
+    "kube-system/neuron-scheduler": [
+        "coordination.k8s.io: leases named neuron-scheduler in kube-system: get update",
+        "role extension-apiserver-authentication-reader",
+        "role system:kube-scheduler",
+        "role system:volume-scheduler",
+    ],
+}
+
+
+def test_what_the_scheduler_extension_adds(manifests):
+    plain, extended = manifests("neuron-device-plugin"), manifests("neuron-scheduler")
+    scheduler = "neuron-scheduler/kube-scheduler"
+    extension = "k8s-neuron-scheduler/neuron-scheduler-extension"
+
+    assert of_accounts(extended) == of_accounts(plain) | SCHEDULERS
+    assert of_hosts(extended) == of_hosts(plain) | {
+        "k8s-neuron-scheduler": [],
+        "neuron-scheduler": [],
+    }
+    assert of_containers(extended) == of_containers(plain) | {
+        scheduler: OPTION_CONTAINERS["dra-driver-nvidia-gpu-webhook/webhook"],
+        extension: sorted(["RuntimeDefault", *NOTHING_MORE]),
+    }
 
 
 # What options of NVIDIA's managers change of the tables above: by the group that has the option.

@@ -3,7 +3,8 @@
 import cdk8s
 import pytest
 
-from eks_devices import DriverRelease
+from eks_devices import Component, DriverRelease
+from eks_devices.components import ComponentRelease
 
 NAMES = (
     "compute-domain-dra",
@@ -14,14 +15,17 @@ NAMES = (
     "gpu-dra",
     "neuron-device-plugin",
     "neuron-dra",
+    "neuron-scheduler",
 )
 
 
 def without_tags(text):
     """A new release of a driver changes no snapshot."""
-    for release in DriverRelease.all():
-        name = (release.image or release.repository).rpartition("/")[2]
-        text = text.replace(f"/{name}:{release.tag}", f"/{name}:TAG")
+    images = [(one.image or one.repository, one.tag) for one in DriverRelease.all()]
+    extension = ComponentRelease.of(Component.NEURON_SCHEDULER_EXTENSION)
+    for image, tag in [*images, (extension.image, extension.tag)]:
+        name = image.rpartition("/")[2]
+        text = text.replace(f"/{name}:{tag}", f"/{name}:TAG")
     return text
 
 

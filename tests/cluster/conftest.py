@@ -229,8 +229,8 @@ def spec() -> Callable[..., NodegroupSpec]:
 def planned() -> Callable[..., ClusterPlan]:
     """The plan of node groups, and of what is kept besides."""
 
-    def plan(*groups: NodegroupSpec, keep: Any = None) -> ClusterPlan:
-        return plan_cluster(kubernetes_version=MINOR, nodegroups=groups, keep=keep or {})
+    def plan(*groups: NodegroupSpec, keep: Any = None, **options: Any) -> ClusterPlan:
+        return plan_cluster(kubernetes_version=MINOR, nodegroups=groups, keep=keep or {}, **options)
 
     return plan
 

@@ -16,6 +16,7 @@ from eks_devices import (
     GpuPlugin,
     GpuSharing,
     Mechanism,
+    NeuronInstallation,
 )
 
 DRA, PLUGIN = Mechanism.DRA, Mechanism.DEVICE_PLUGIN
@@ -44,6 +45,10 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     ],
 }
 
+ONCE: dict[str, dict[str, Any]] = {
+    "neuron-plugin": {"neuron": NeuronInstallation(scheduler_extension=True)}
+}
+
 
 @pytest.fixture(params=KEPT)
 def emitted(request, planned, manifests, spec):
@@ -53,7 +58,7 @@ def emitted(request, planned, manifests, spec):
         for index, options in enumerate(SETTINGS.get(request.param, ()))
         for scope in (None, "lab")
     ]
-    return manifests(planned(*groups, keep=KEPT[request.param]))
+    return manifests(planned(*groups, keep=KEPT[request.param], **ONCE.get(request.param, {})))
 
 
 def lost(sent, kept, path=""):

@@ -44,6 +44,7 @@ EXPORTS = {
         "NetworkInterface",
         "NeuronError",
         "NeuronHealth",
+        "NeuronInstallation",
         "NodeRepair",
         "NodegroupOptions",
         "NodegroupPlan",

@@ -83,6 +83,32 @@ def test_what_is_no_component_has_no_release(component: Any):
     assert [(one.code, one.path) for one in caught.value.faults] == [("WrongType", "component")]
 
 
+def test_the_scheduler_extension_is_of_the_release_of_the_plugin():
+    plugin = DriverRelease.of(device_type=DeviceType.NEURON, mechanism=PLUGIN)
+    extension = ComponentRelease.of(Component.NEURON_SCHEDULER_EXTENSION)
+
+    for minor in (None, "1.34", "1.37"):
+        assert extension.tag_for(minor) == plugin.tag
+
+
+@pytest.mark.parametrize("minor", ["1.34", "1.35", "1.36"])
+def test_the_second_scheduler_is_of_the_minor_of_the_cluster(minor: str):
+    tag = ComponentRelease.of(Component.KUBE_SCHEDULER).tag_for(minor)
+
+    assert tag.startswith(f"v{minor}.")
+    assert f"-eks-{minor.replace('.', '-')}-" in tag
+
+
+@pytest.mark.parametrize("minor", ["1.37", None])
+def test_a_minor_without_a_known_scheduler_is_refused(minor: str | None):
+    with pytest.raises(EksDevicesError) as caught:
+        ComponentRelease.of(Component.KUBE_SCHEDULER).tag_for(minor)
+
+    (fault,) = caught.value.faults
+    assert (fault.code, fault.path) == ("NoRelease", "images.overrides")
+    assert "Component.KUBE_SCHEDULER" in fault.fix
+
+
 def test_a_release_that_does_not_exist():
     with pytest.raises(EksDevicesError) as caught:
         DriverRelease.of(device_type=DeviceType.COMPUTE_DOMAIN, mechanism=PLUGIN)

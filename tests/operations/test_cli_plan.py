@@ -22,6 +22,7 @@ from eks_devices import (
     GpuSharing,
     Mechanism,
     Mig,
+    NeuronInstallation,
     NodegroupSpec,
     NvidiaInstallation,
     Taint,
@@ -274,29 +275,40 @@ def test_who_else_answers_for_gpus_is_told(
     assert asked("1.36", extended_resource=False) == "gpu.nvidia.com"
 
 
-EXTRAS: list[tuple[NvidiaInstallation, str]] = [
-    (NvidiaInstallation(), ""),
+EXTRAS: list[tuple[dict[str, Any], str]] = [
+    ({}, ""),
     (
-        NvidiaInstallation(claim_webhook=ClaimWebhook.cert_manager(), network_policies=True),
+        {
+            "nvidia": NvidiaInstallation(
+                claim_webhook=ClaimWebhook.cert_manager(), network_policies=True
+            )
+        },
         (
             "Also: the webhook that checks claims for NVIDIA's drivers, which needs cert-manager; "
             "NetworkPolicies of NVIDIA's managers, where the CNI enforces them."
         ),
     ),
+    (
+        {"neuron": NeuronInstallation(scheduler_extension=True)},
+        (
+            "Also: Neuron's scheduler extension and the scheduler that asks it, for Pods with "
+            "schedulerName: neuron-scheduler."
+        ),
+    ),
 ]
 
 
-@pytest.mark.parametrize(("nvidia", "expected"), EXTRAS)
+@pytest.mark.parametrize(("options", "expected"), EXTRAS)
 def test_what_an_option_installs_beside_managers_is_told(
     tmp_path: Path,
     report: Reporter,
     monkeypatch: pytest.MonkeyPatch,
-    nvidia: NvidiaInstallation,
+    options: dict[str, Any],
     expected: str,
 ):
     monkeypatch.setenv("COLUMNS", "1000")
     groups = [p5("g", Mechanism.DRA)]
-    plan = plan_cluster(kubernetes_version="1.36", nodegroups=groups, nvidia=nvidia).to_dict()
+    plan = plan_cluster(kubernetes_version="1.36", nodegroups=groups, **options).to_dict()
 
     _, text, _ = report(write(tmp_path, {"a.eks-devices.json": plan_file(plan)}))
 

@@ -100,6 +100,7 @@ def _faults(plan: object, images: object) -> Iterator[Finding]:
         yield wrong_type("images", images, "an ImageSource", "pass ImageSource(region=...)")
     if not isinstance(plan, ClusterPlan) or not isinstance(images, ImageSource):
         return
-    faults = [one for driver in plan.drivers for one in driver_faults(driver, images)]
+    installation = Installation.of(plan, images)
+    faults = [one for driver in plan.drivers for one in driver_faults(driver, installation)]
     faults += [one for group in plan.nodegroups for one in group_release_faults(group, images)]
     yield from sorted(faults, key=lambda one: one.code)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from eks_devices import DriverPlan, NvidiaInstallation
+from eks_devices import DriverPlan, EksDevicesError
 from eks_devices.cluster_planner import is_default
 from eks_devices.findings import Finding
 from eks_devices.names import HOST_OWNER
@@ -60,7 +60,7 @@ def bundles(driver: DriverPlan, installation: Installation) -> list[Bundle]:
         return classes
     image = installation.images.image(device_type=driver.device_type, mechanism=driver.mechanism)
     common = [*_common(name, manager, driver, image), *classes]
-    common += _asked_for(name, manager, image, installation.nvidia)
+    common += _asked_for(name, manager, image, installation)
     own_classes = _bundle(f"{name}-own-classes", manager.own_classes(driver), retain=True)
     own = Bundle(
         name=f"{name}-{driver.owner}",
@@ -70,12 +70,25 @@ def bundles(driver: DriverPlan, installation: Installation) -> list[Bundle]:
     return [*(common if is_default(driver.owner) else []), *own_classes, own]
 
 
-def driver_faults(driver: DriverPlan, images: ImageSource) -> list[Finding]:
-    """Every reason why a manager has no manifests: its image, or what its release lacks."""
+def driver_faults(driver: DriverPlan, installation: Installation) -> list[Finding]:
+    """Every reason why a manager has no manifests: an image, or what its release lacks."""
     if driver.owner == HOST_OWNER:
         return []
-    image = images.image_faults(device_type=driver.device_type, mechanism=driver.mechanism)
-    return [*image, *(() if image else release_faults(driver, images))]
+    images, key = installation.images, (driver.device_type, driver.mechanism)
+    if wrong := images.image_faults(device_type=key[0], mechanism=key[1]):
+        return list(wrong)
+    return [*release_faults(driver, images), *_asked_faults(driver, installation)]
+
+
+def _asked_faults(driver: DriverPlan, installation: Installation) -> Iterator[Finding]:
+    """Why what a user asks for beside a manager cannot be drawn."""
+    key = driver.device_type, driver.mechanism
+    image = installation.images.image(device_type=key[0], mechanism=key[1])
+    for draw in MANAGERS[key].asked_for.values() if is_default(driver.owner) else ():
+        try:
+            draw(installation, image)
+        except EksDevicesError as error:
+            yield from error.faults
 
 
 def installation_marker(path: str) -> Bundle:
@@ -128,14 +141,13 @@ def _bundle(
     return [Bundle(name=name, objects=objects, needs=needs, retain=retain)] if objects else []
 
 
-def _asked_for(name: str, manager: Manager, image: str, nvidia: NvidiaInstallation) -> list[Bundle]:
-    """What a cluster has of NVIDIA's managers where a user asks for it."""
-    policies = manager.network_policies() if nvidia.network_policies else []
+def _asked_for(
+    name: str, manager: Manager, image: str, installation: Installation
+) -> Iterator[Bundle]:
+    """What a cluster has of a manager where a user asks for it."""
     needs = tuple(_alone(one).name for one in manager.shared() if one["kind"] == "Namespace")
-    return [
-        *_bundle(f"{name}-network-policies", policies, needs=needs),
-        *_bundle(f"{name}-webhook", manager.claim_webhook(image, nvidia), needs=needs),
-    ]
+    for part, draw in manager.asked_for.items():
+        yield from _bundle(f"{name}-{part}", draw(installation, image), needs=needs)
 
 
 def _common(name: str, manager: Manager, driver: DriverPlan, image: str) -> list[Bundle]:

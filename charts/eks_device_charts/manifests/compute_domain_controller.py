@@ -17,9 +17,8 @@ from .objects import (
     cluster_pod,
     cluster_role,
     cluster_role_binding,
+    deployment,
     from_field,
-    metadata,
-    pod_metadata,
     role,
     role_binding,
     rule,
@@ -67,17 +66,9 @@ def controller_objects(driver: DriverPlan, image: str) -> list[Object]:
     The vendor prefers control plane nodes, which EKS has none of. An UltraServer's nodes go away
     together, and the controller has to outlive them.
     """
-    labels = {"app.kubernetes.io/name": _NAME}
     pod = cluster_pod(_NAME, _container(driver, image))
-    spec = {
-        "replicas": 1,
-        # Two controllers at once would both write the status of a domain.
-        "strategy": {"type": "Recreate"},
-        "selector": {"matchLabels": labels},
-        "template": {"metadata": pod_metadata(labels), "spec": pod},
-    }
-    meta = metadata(_NAME, NAMESPACE, **labels)
-    return [{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta, "spec": spec}]
+    # Two controllers at once would both write the status of a domain.
+    return [deployment(_NAME, NAMESPACE, pod, strategy="Recreate")]
 
 
 def gates_env(driver: DriverPlan) -> list[Object]:

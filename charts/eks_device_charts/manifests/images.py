@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from eks_devices import DeviceType, DriverRelease, EksDevicesError, Mechanism, eks_registry
 from eks_devices._frozen import frozen_dict
@@ -13,7 +14,10 @@ from eks_devices.findings import Finding, fault, raise_faults
 from eks_devices.releases import release_number
 from eks_devices.typecheck import is_token, path_step, wrong_type
 
-ImageKey = tuple[DeviceType, Mechanism] | Component
+ManagerImage = tuple[DeviceType, Mechanism]
+ImageKey = ManagerImage | Component
+# The types of keys are invariant: a user's mapping of either kind is one of these.
+Overrides = Mapping[ManagerImage, str] | Mapping[Component, str] | Mapping[ImageKey, str]
 
 _PAGE = "https://docs.aws.amazon.com/eks/latest/userguide/add-ons-images.html"
 # A host or folder, then folders, without a scheme; a tag, a digest or both come after that.
@@ -46,7 +50,7 @@ class ImageSource:
     region: str | None = None
     partition: str | None = None
     registries: Mapping[str, str] = field(default_factory=dict)
-    overrides: Mapping[ImageKey, str] = field(default_factory=dict)
+    overrides: Overrides = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check and copy, so that a manifest never holds a token or a changed mapping."""
@@ -61,22 +65,37 @@ class ImageSource:
             EksDevicesError: `RegionNeeded` for an EKS-owned image without a Region; also the
                 faults of `eks_registry` and of `DriverRelease.of`.
         """
-        override = self.overrides.get((device_type, mechanism))
+        override = self.override((device_type, mechanism))
         if override is not None:
             return override
         release = DriverRelease.of(device_type=device_type, mechanism=mechanism)
         name = release.image or f"{self._eks_registry(device_type)}/{release.repository}"
         return f"{self._rewritten(name)}:{release.tag}"
 
-    def component_image(self, component: Component) -> str:
+    def component_image(
+        self, component: Component, *, kubernetes_version: str | None = None
+    ) -> str:
         """The image of what runs beside the managers.
 
+        Args:
+            component: What runs.
+            kubernetes_version: The cluster's minor, for components with releases of their own
+                for each.
+
         Raises:
-            EksDevicesError: `WrongType`, for what is no component.
+            EksDevicesError: `WrongType`, for what is no component; `NoRelease`, where none for
+                the minor is known.
         """
         release = ComponentRelease.of(component)
-        override = self.overrides.get(component)
-        return override or f"{self._rewritten(release.image)}:{release.tag}"
+        override = self.override(component)
+        if override is not None:
+            return override
+        return f"{self._rewritten(release.image)}:{release.tag_for(kubernetes_version)}"
+
+    def override(self, key: ImageKey) -> str | None:
+        """The whole image that a user names for a manager or component; None for none."""
+        overrides: Mapping[Any, str] = self.overrides
+        return overrides.get(key)
 
     def image_faults(self, *, device_type: DeviceType, mechanism: Mechanism) -> tuple[Finding, ...]:
         """What keeps the image of a manager from being named."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from eks_devices import ClusterPlan, NvidiaInstallation
+from eks_devices import ClusterPlan
+from eks_devices.installation_options import InstallationOptions
 
 from .images import ImageSource
 
@@ -15,9 +16,10 @@ class Installation:
 
     kubernetes_version: str
     images: ImageSource
-    nvidia: NvidiaInstallation
+    options: InstallationOptions
 
     @classmethod
     def of(cls, plan: ClusterPlan, images: ImageSource) -> Installation:
         """The installation of a cluster's plan."""
-        return cls(kubernetes_version=plan.kubernetes_version, images=images, nvidia=plan.nvidia)
+        options = InstallationOptions(nvidia=plan.nvidia, neuron=plan.neuron)
+        return cls(kubernetes_version=plan.kubernetes_version, images=images, options=options)

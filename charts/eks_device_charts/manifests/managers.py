@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
-from eks_devices import DeviceType, DriverPlan, Mechanism, NvidiaInstallation
+from eks_devices import DeviceType, DriverPlan, Mechanism
 
 from . import (
     compute_domain_controller,
@@ -14,6 +14,7 @@ from . import (
     efa_dra_driver,
     neuron_device_plugin,
     neuron_dra_driver,
+    neuron_scheduler,
     nvidia_device_plugin,
     nvidia_gpu_driver,
 )
@@ -21,6 +22,9 @@ from .installation import Installation
 from .objects import Object
 
 ManagerKey = tuple[DeviceType, Mechanism]
+
+
+Asked = Callable[[Installation, str], list[Object]]
 
 
 def _none(*_: object) -> list[Object]:
@@ -37,8 +41,8 @@ class Manager:
         classes: DeviceClasses, which a driver of the operating system needs too.
         own_classes: DeviceClasses that only some owners need.
         controller: What runs once beside the Pods of the nodes.
-        network_policies: What its Pods may talk to, where a user asks for such policies.
-        claim_webhook: What checks its configurations in claims, likewise.
+        asked_for: What a cluster has of it once where a user asks for that, by the name of the
+            part: drawn from the installation and the image, and nothing where nobody asks.
     """
 
     draw: Callable[[DriverPlan, str], list[Object]]
@@ -46,8 +50,16 @@ class Manager:
     classes: Callable[[Installation], list[Object]] = _none
     own_classes: Callable[[DriverPlan], list[Object]] = _none
     controller: Callable[[DriverPlan, str], list[Object]] = _none
-    network_policies: Callable[[], list[Object]] = _none
-    claim_webhook: Callable[[str, NvidiaInstallation], list[Object]] = _none
+    asked_for: Mapping[str, Asked] = field(default_factory=dict)
+
+
+def _policies(draw: Callable[[], list[Object]]) -> dict[str, Asked]:
+    """What the Pods of a manager of NVIDIA's may talk to."""
+
+    def drawn(installation: Installation, _: str) -> list[Object]:
+        return draw() if installation.options.nvidia.network_policies else []
+
+    return {"network-policies": drawn}
 
 
 MANAGERS = {
@@ -55,26 +67,28 @@ MANAGERS = {
         draw=neuron_dra_driver.driver_objects, shared=neuron_dra_driver.shared_objects
     ),
     (DeviceType.NEURON, Mechanism.DEVICE_PLUGIN): Manager(
-        draw=neuron_device_plugin.driver_objects, shared=neuron_device_plugin.shared_objects
+        draw=neuron_device_plugin.driver_objects,
+        shared=neuron_device_plugin.shared_objects,
+        asked_for={"scheduler": neuron_scheduler.scheduler_objects},
     ),
     (DeviceType.GPU, Mechanism.DRA): Manager(
         draw=nvidia_gpu_driver.driver_objects,
         shared=nvidia_gpu_driver.shared_objects,
         classes=nvidia_gpu_driver.device_classes,
         own_classes=nvidia_gpu_driver.passthrough_classes,
-        claim_webhook=nvidia_gpu_driver.claim_webhook,
-        network_policies=nvidia_gpu_driver.network_policies,
+        asked_for=_policies(nvidia_gpu_driver.network_policies)
+        | {"webhook": nvidia_gpu_driver.claim_webhook},
     ),
     (DeviceType.GPU, Mechanism.DEVICE_PLUGIN): Manager(
         draw=nvidia_device_plugin.driver_objects,
         shared=nvidia_device_plugin.shared_objects,
-        network_policies=nvidia_device_plugin.network_policies,
+        asked_for=_policies(nvidia_device_plugin.network_policies),
     ),
     (DeviceType.COMPUTE_DOMAIN, Mechanism.DRA): Manager(
         draw=compute_domain_driver.driver_objects,
         shared=compute_domain_driver.shared_objects,
         controller=compute_domain_controller.controller_objects,
-        network_policies=compute_domain_driver.network_policies,
+        asked_for=_policies(compute_domain_driver.network_policies),
     ),
     (DeviceType.EFA, Mechanism.DRA): Manager(
         draw=efa_dra_driver.driver_objects, shared=efa_dra_driver.shared_objects

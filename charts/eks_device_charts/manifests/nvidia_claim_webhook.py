@@ -24,8 +24,8 @@ from .objects import (
     UNPRIVILEGED,
     Object,
     cluster_pod,
+    deployment,
     metadata,
-    pod_metadata,
     service_account,
     value,
 )
@@ -78,7 +78,8 @@ def webhook_objects(image: str, *, certificate: ClaimWebhook) -> list[Object]:
         account,
         *([] if certificate.secret_name else _certificates()),
         _service(),
-        _deployment(image, secret),
+        # Nobody makes a claim for the drivers while none answers.
+        deployment(NAME, NAMESPACE, _pod(_container(image), secret), replicas=2),
         _disruption_budget(),
         _configuration(certificate),
     ]
@@ -129,20 +130,6 @@ def _service() -> Object:
         "metadata": metadata(NAME, NAMESPACE, **_LABELS),
         "spec": {"selector": dict(_LABELS), "ports": ports},
     }
-
-
-def _deployment(image: str, secret: str) -> Object:
-    spec = {
-        # Nobody makes a claim for the drivers while none answers.
-        "replicas": 2,
-        "selector": {"matchLabels": dict(_LABELS)},
-        "template": {
-            "metadata": pod_metadata(_LABELS),
-            "spec": _pod(_container(image), secret),
-        },
-    }
-    meta = metadata(NAME, NAMESPACE, **_LABELS)
-    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta, "spec": spec}
 
 
 def _pod(container: Object, secret: str) -> Object:

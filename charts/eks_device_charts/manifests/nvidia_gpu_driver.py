@@ -5,7 +5,7 @@ Source: https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/releases/tag/v0
 
 from __future__ import annotations
 
-from eks_devices import DriverPlan, NvidiaInstallation
+from eks_devices import DriverPlan
 from eks_devices.names import (
     GPU_CLASS,
     GPU_DRIVER,
@@ -72,7 +72,7 @@ def shared_objects() -> list[Object]:
 
 def device_classes(installation: Installation) -> list[Object]:
     """Those of whole GPUs and of MIG devices."""
-    resource = installation.nvidia.mapped_resource(installation.kubernetes_version)
+    resource = installation.options.nvidia.mapped_resource(installation.kubernetes_version)
     return [
         device_class(GPU_CLASS, has(GPU_DRIVER, type="gpu"), extended_resource=resource),
         device_class(MIG_CLASS, has(GPU_DRIVER, type="mig")),
@@ -84,8 +84,9 @@ def passthrough_classes(driver: DriverPlan) -> list[Object]:
     return [passthrough_class()] if PASSTHROUGH_GATE in gates_on(driver) else []
 
 
-def claim_webhook(image: str, nvidia: NvidiaInstallation) -> list[Object]:
+def claim_webhook(installation: Installation, image: str) -> list[Object]:
     """What refuses claims that the driver could not read, where a user asks for it."""
+    nvidia = installation.options.nvidia
     if nvidia.claim_webhook is None:
         return []
     policies = webhook_network_policy() if nvidia.network_policies else []

@@ -201,6 +201,33 @@ def _expression(key: str, operator: str, values: list[str]) -> Object:
     return {"key": key, "operator": operator, "values": values}
 
 
+def deployment(
+    name: str,
+    namespace: str,
+    pod: Object,
+    *,
+    replicas: int = 1,
+    strategy: str | None = None,
+    annotations: Mapping[str, str] | None = None,
+) -> Object:
+    """The Deployment of what serves a cluster; its Pods have its name as a label.
+
+    `annotations` are those of the Pods; a strategy other than rolling updates is named.
+    """
+    labels = {"app.kubernetes.io/name": name}
+    template = pod_metadata(labels)
+    if annotations:
+        template["annotations"] = dict(annotations)
+    spec: Object = {
+        "replicas": replicas,
+        **({} if strategy is None else {"strategy": {"type": strategy}}),
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": template, "spec": pod},
+    }
+    meta = metadata(name, namespace, **labels)
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta, "spec": spec}
+
+
 def cluster_pod(account: str, container: Object) -> Object:
     """The Pod of what serves a cluster, on no node with devices, tainted or not.
 

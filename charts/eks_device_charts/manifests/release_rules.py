@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from eks_devices import (
     AcceleratedInstanceType,
+    Component,
     DeviceType,
     DriverPlan,
     DriverRelease,
@@ -14,11 +16,14 @@ from eks_devices import (
 )
 from eks_devices.feature_gates import feature_gates, gates_source, told_gates
 from eks_devices.findings import Finding, fault
+from eks_devices.kubernetes import version_key
 from eks_devices.names import EXTERNAL_OWNER, HOST_OWNER
 from eks_devices.releases import FamilyFloor, release_number
 
 from .images import ImageSource
 
+_SKEW = "https://kubernetes.io/releases/version-skew-policy/"
+_MINOR = re.compile(r"v?([0-9]+)\.([0-9]+)\.", re.ASCII)
 _OF_NVIDIA = (DeviceType.GPU, DeviceType.COMPUTE_DOMAIN)
 
 
@@ -43,7 +48,7 @@ def group_release_faults(group: NodegroupPlan, images: ImageSource) -> Iterator[
     families = {AcceleratedInstanceType.of(name).family for name in group.instance_types}
     for device in group.devices:
         key = (device.device_type, device.mechanism)
-        image = images.overrides.get(key)
+        image = images.override(key)
         if image is None or device.owner in (HOST_OWNER, EXTERNAL_OWNER):
             continue
         number = _number(image)
@@ -54,7 +59,7 @@ def group_release_faults(group: NodegroupPlan, images: ImageSource) -> Iterator[
 
 def _number(image: str) -> tuple[int, ...]:
     """The version that an image's tag names; empty where it names none."""
-    return release_number(image.partition("@")[0].rpartition(":")[2])
+    return release_number(_tag(image))
 
 
 def _too_old(
@@ -69,6 +74,30 @@ def _too_old(
         fix="use a newer release, or leave the override out",
         source=DriverRelease.of(device_type=key[0], mechanism=key[1]).source,
     )
+
+
+def scheduler_faults(image: str, kubernetes_version: str) -> Iterator[Finding]:
+    """The fault of a second scheduler that is too old or too new for the API server.
+
+    Of a tag that names no release nothing is said.
+    """
+    found = _MINOR.match(_tag(image))
+    major, minor = version_key(kubernetes_version)
+    if found and (int(found[1]), int(found[2])) not in ((major, minor), (major, minor - 1)):
+        yield fault(
+            "SchedulerVersionSkew",
+            f"images.overrides[{Component.KUBE_SCHEDULER}]",
+            f"a scheduler works with the API server of its own minor, or of the next one, and the "
+            f"cluster has {kubernetes_version}",
+            got=image,
+            allowed=f"{kubernetes_version}, or {major}.{minor - 1}",
+            fix="use the scheduler of the cluster's own minor",
+            source=_SKEW,
+        )
+
+
+def _tag(image: str) -> str:
+    return image.partition("@")[0].rpartition(":")[2]
 
 
 def _unknown_to_release(driver: DriverPlan, gate: str, image: str) -> Finding:

@@ -66,6 +66,13 @@ class Nvidia:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Neuron:
+    """What Neuron's managers have once."""
+
+    scheduler_extension: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """The plan of one cluster."""
 
@@ -73,6 +80,7 @@ class Plan:
     groups: tuple[Group, ...]
     drivers: tuple[Driver, ...]
     nvidia: Nvidia
+    neuron: Neuron
     findings: tuple[Finding, ...]
 
 
@@ -119,6 +127,7 @@ def _plan(content: Any) -> Plan:
         groups=tuple(map(_group, field(content, "nodegroups", list))),
         drivers=tuple(map(_driver, field(content, "drivers", list))),
         nvidia=_nvidia(field(content, "nvidia", dict)),
+        neuron=_neuron(field(content, "neuron", dict)),
         findings=tuple(map(_finding, field(content, "findings", list))),
     )
 
@@ -206,6 +215,10 @@ def _nvidia(content: dict[str, Any]) -> Nvidia:
         claim_webhook=_text_or_none(content, "claim_webhook"),
         network_policies=content["network_policies"] is True,
     )
+
+
+def _neuron(content: dict[str, Any]) -> Neuron:
+    return Neuron(scheduler_extension=content["scheduler_extension"] is True)
 
 
 def _text_or_none(content: dict[str, Any], key: str) -> str | None:

@@ -13,6 +13,7 @@ from eks_devices.names import (
     EXTERNAL_OWNER,
     GPU_CLASS,
     HOST_OWNER,
+    NEURON_SCHEDULER,
     offered_resources,
 )
 
@@ -112,13 +113,18 @@ def _asked_for(group: Group, device: Device, mapped: str | None) -> str:
 
 
 def _also_note(plan: Plan) -> str:
-    """What comes with NVIDIA's managers because an option asked for it."""
+    """What comes with managers because an option asked for it."""
     webhook, parts = plan.nvidia.claim_webhook, []
     if webhook:
         needed = "cert-manager" if webhook == "cert-manager" else "your Secret"
         parts.append(f"the webhook that checks claims for NVIDIA's drivers, which needs {needed}")
     if plan.nvidia.network_policies:
         parts.append("NetworkPolicies of NVIDIA's managers, where the CNI enforces them")
+    if plan.neuron.scheduler_extension:
+        parts.append(
+            "Neuron's scheduler extension and the scheduler that asks it, for Pods with "
+            f"schedulerName: {NEURON_SCHEDULER}"
+        )
     return f"Also: {'; '.join(parts)}." if parts else ""
 
 

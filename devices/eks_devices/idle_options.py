@@ -1,0 +1,97 @@
+"""Options of an installation that nothing in a cluster reads."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from .findings import Finding, fault, warning
+from .installation_options import InstallationOptions
+from .vocabulary import DeviceType, Mechanism
+
+Manager = tuple[DeviceType, Mechanism]
+
+_GPU_DRIVER: Manager = (DeviceType.GPU, Mechanism.DRA)
+_GPU_PLUGIN: Manager = (DeviceType.GPU, Mechanism.DEVICE_PLUGIN)
+_DOMAINS: Manager = (DeviceType.COMPUTE_DOMAIN, Mechanism.DRA)
+_NEURON_DRIVER: Manager = (DeviceType.NEURON, Mechanism.DRA)
+_NEURON_PLUGIN: Manager = (DeviceType.NEURON, Mechanism.DEVICE_PLUGIN)
+_SCHEDULER = (
+    "https://awsdocs-neuron.readthedocs-hosted.com/en/latest/containers/"
+    "kubernetes-getting-started.html"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Option:
+    """An option, what it is for in words, and whose managers read it."""
+
+    maker: str
+    name: str
+    what: str
+    readers: tuple[Manager, ...]
+
+
+_OPTIONS = (
+    _Option(maker="nvidia", name="claim_webhook", what="GPUs by DRA", readers=(_GPU_DRIVER,)),
+    _Option(
+        maker="nvidia", name="compute_domain_gates", what="ComputeDomains", readers=(_DOMAINS,)
+    ),
+    _Option(
+        maker="nvidia", name="nodes_per_imex_domain", what="ComputeDomains", readers=(_DOMAINS,)
+    ),
+    _Option(
+        maker="nvidia",
+        name="network_policies",
+        what="managers of NVIDIA's devices",
+        readers=(_GPU_DRIVER, _DOMAINS, _GPU_PLUGIN),
+    ),
+    _Option(
+        maker="neuron",
+        name="scheduler_extension",
+        what="Neuron devices by device plugin",
+        readers=(_NEURON_PLUGIN,),
+    ),
+)
+
+
+def idle_options(options: InstallationOptions, held: Collection[Manager]) -> Iterator[Finding]:
+    """The warnings of options that do nothing beside the managers that there are.
+
+    Args:
+        options: The options of an installation.
+        held: The managers that it holds.
+    """
+    for one in _OPTIONS:
+        is_read = any(manager in held for manager in one.readers)
+        if getattr(getattr(options, one.maker), one.name) and not is_read:
+            yield warning(
+                f"{one.maker.title()}OptionWithoutEffect",
+                f"{one.maker}.{one.name}",
+                f"the installation of the cluster has no {one.what}, so this does nothing",
+                fix="leave it out, or name in keep what groups of other apps need",
+            )
+
+
+def contradicted_options(
+    options: InstallationOptions, held: Collection[Manager]
+) -> Iterator[Finding]:
+    """The faults of options that the managers of a whole cluster contradict.
+
+    Args:
+        options: The options of an installation.
+        held: The managers that it holds once every group is known.
+    """
+    asked = options.neuron.scheduler_extension
+    if asked and _NEURON_DRIVER in held and _NEURON_PLUGIN not in held:
+        yield fault(
+            "SchedulerExtensionNeedsPlugin",
+            "neuron.scheduler_extension",
+            "the installation of the cluster has Neuron devices by DRA alone, whose claims take "
+            "connected devices by themselves; the extension is for the device plugin",
+            got=True,
+            allowed="False, or clusters with Neuron devices by device plugin",
+            fix="leave it out, or use mechanism=Mechanism.DEVICE_PLUGIN for a group, or name "
+            "DeviceType.NEURON: (Mechanism.DEVICE_PLUGIN,) in keep",
+            source=_SCHEDULER,
+        )

@@ -1,0 +1,35 @@
+"""What a cluster's installation of Neuron's managers has once, whatever its node groups are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .findings import raise_faults
+from .typecheck import boolean
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeuronInstallation:
+    """Options of Neuron's managers that a cluster has once.
+
+    Args:
+        scheduler_extension: Runs Neuron's scheduler extension and a second scheduler that asks
+            it. Pods that take more than one but not all of a node's devices or cores by the
+            device plugin need it, and name the scheduler `neuron-scheduler`; none unless named.
+
+    Raises:
+        EksDevicesError: With every fault of the values.
+
+    Source: https://github.com/aws-neuron/neuron-helm-charts
+    """
+
+    scheduler_extension: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise EksDevicesError with every fault."""
+        raise_faults(boolean(self.scheduler_extension, "neuron.scheduler_extension"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The options as plain JSON values."""
+        return {"scheduler_extension": self.scheduler_extension}

@@ -1,0 +1,175 @@
+"""What Neuron's managers have once, in a stack: the scheduler extension."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk.assertions import Annotations, Match
+from tests.short_names import DRA, NEURON, PLUGIN
+
+from eks_device_charts import ImageSource
+from eks_device_constructs import AcceleratedCluster, Delivery, DeviceDrivers
+from eks_devices import Component, EksDevicesError, NeuronInstallation
+
+MANIFEST = "Custom::AWSCDK-EKS-KubernetesResource"
+EXTENDED = NeuronInstallation(scheduler_extension=True)
+SCHEDULERS = {"k8s-neuron-scheduler", "neuron-scheduler"}
+REFUSED = "SchedulerExtensionNeedsPlugin"
+
+
+def manifests(world) -> dict[str, dict[str, Any]]:
+    return dict(world.template().find_resources(MANIFEST))
+
+
+def deployments(world) -> list[str]:
+    return sorted(
+        item["metadata"]["name"]
+        for resource in manifests(world).values()
+        for item in json.loads(resource["Properties"]["Manifest"])
+        if item["kind"] == "Deployment"
+    )
+
+
+def told(world) -> list[Any]:
+    return Annotations.from_stack(world.stack).find_warning(
+        "*", Match.string_like_regexp(r".*NeuronOptionWithoutEffect.*")
+    )
+
+
+def test_both_schedulers_are_sent_once_and_before_the_plugin(make_served):
+    world = make_served(neuron=EXTENDED)
+    world.add_trn2("A", mechanism=PLUGIN)
+    world.add_trn2("B", mechanism=PLUGIN)
+
+    assert deployments(world) == sorted(SCHEDULERS)
+    found = manifests(world)
+    (sent,) = (name for name, one in found.items() if "Deployment" in one["Properties"]["Manifest"])
+    (plugin,) = (
+        one
+        for one in found.values()
+        if '"DaemonSet"' in one["Properties"]["Manifest"]
+        and "neuron-device-plugin" in one["Properties"]["Manifest"]
+    )
+    assert sent in plugin["DependsOn"]
+
+
+def test_nothing_of_it_is_sent_unless_asked_for(make_served):
+    world = make_served()
+    world.add_trn2(mechanism=PLUGIN)
+
+    assert deployments(world) == []
+
+
+def test_groups_by_dra_may_stand_beside_one_by_plugin_in_any_order(make_served):
+    for mechanisms in ((DRA, PLUGIN), (PLUGIN, DRA)):
+        world = make_served(neuron=EXTENDED)
+        for index, mechanism in enumerate(mechanisms):
+            world.add_trn2(f"G{index}", mechanism=mechanism)
+
+        world.app.synth()
+        assert deployments(world) == sorted(SCHEDULERS)
+
+
+def test_a_cluster_with_neuron_devices_by_dra_alone_is_refused_at_synth(make_served):
+    world = make_served(neuron=EXTENDED)
+    world.add_trn2(mechanism=DRA)
+
+    with pytest.raises(RuntimeError, match=REFUSED) as raised:
+        world.app.synth()
+    assert len([line for line in str(raised.value).splitlines() if REFUSED in line]) == 1
+
+
+def test_a_group_that_was_removed_again_does_not_count(make_served):
+    world = make_served(neuron=EXTENDED)
+    world.add_trn2("Gone", mechanism=PLUGIN)
+    world.add_trn2("Stays", mechanism=DRA)
+    assert world.cluster.node.try_remove_child("Gone")
+
+    with pytest.raises(RuntimeError, match=REFUSED):
+        world.app.synth()
+
+
+def test_what_is_kept_for_groups_of_other_apps_counts(make_served):
+    world = make_served(neuron=EXTENDED, keep={NEURON: (PLUGIN,)})
+    world.add_trn2(mechanism=DRA)
+
+    world.app.synth()
+    assert deployments(world) == sorted(SCHEDULERS)
+
+
+def test_a_cluster_without_neuron_devices_is_told_once_groups_exist(make_served):
+    waiting, idle = make_served(neuron=EXTENDED), make_served(neuron=EXTENDED)
+    idle.cluster.add_nodegroup("G6e", instance_type="g6e.12xlarge", max_size=1)
+
+    assert [len(told(world)) for world in (waiting, idle)] == [0, 1]
+
+
+def test_a_scope_has_the_options_of_the_default_installation(make_served, faults_of):
+    world = make_served(neuron=EXTENDED)
+    options: dict[str, Any] = {
+        "cluster": world.cluster,
+        "delivery": Delivery.gitops("x"),
+        "scope_name": "team",
+    }
+
+    assert faults_of(
+        DeviceDrivers, world.stack, "Other", neuron=NeuronInstallation(), **options
+    ) == {("NeuronInstallationDiffers", "neuron")}
+    assert DeviceDrivers(world.stack, "Same", neuron=EXTENDED, **options).scope_name == "team"
+
+
+def test_options_without_an_installation_are_refused(make_world, faults_of):
+    world = make_world()
+
+    found = faults_of(
+        AcceleratedCluster,
+        world.stack,
+        "Bare",
+        vpc=world.vpc,
+        version=cdk.aws_eks_v2.KubernetesVersion.of("1.36"),
+        neuron=EXTENDED,
+    )
+
+    assert found == {("DeliveryNeeded", "delivery")}
+
+
+def test_another_type_of_options_is_refused(make_served, faults_of):
+    assert faults_of(make_served, neuron=True) == {("WrongType", "neuron")}
+
+
+def test_a_version_without_a_known_scheduler_is_refused_where_the_group_is_added(make_served):
+    world = make_served(neuron=EXTENDED, version="1.37")
+
+    with pytest.raises(EksDevicesError) as caught:
+        world.add_trn2(mechanism=PLUGIN)
+
+    assert {one.code for one in caught.value.faults} == {"NoRelease"}
+
+
+def test_a_version_without_a_known_scheduler_is_refused_where_the_plugin_is_kept(
+    make_served, faults_of
+):
+    options: dict[str, Any] = {
+        "neuron": EXTENDED,
+        "version": "1.37",
+        "keep": {NEURON: (PLUGIN,)},
+    }
+    own = ImageSource(overrides={Component.KUBE_SCHEDULER: "example.com/kube-scheduler:v1.37.0"})
+
+    assert faults_of(make_served, **options) == {("NoRelease", "images.overrides")}
+    assert deployments(make_served(images=own, **options)) == sorted(SCHEDULERS)
+
+
+def test_the_plan_file_tells_of_it(make_served):
+    world = make_served(neuron=EXTENDED)
+    world.add_trn2(mechanism=PLUGIN)
+
+    folder = Path(world.app.synth().directory)
+    (file,) = folder.glob("*.eks-devices.json")
+    (cluster,) = json.loads(file.read_text(encoding="utf-8"))["clusters"]
+
+    assert cluster["plan"]["neuron"] == {"scheduler_extension": True}
