@@ -153,6 +153,12 @@ def addons_of(cluster: eks.Cluster) -> ManagedAddons:
     return _addons[cluster]
 
 
+def serves_identity(cluster: eks.Cluster | None) -> bool | None:
+    """Whether a cluster has the add-on that gives Pods their roles; None where nobody knows."""
+    found = None if cluster is None else _addons.get(cluster)
+    return None if found is None else found.serves_identity
+
+
 def _is_near(one: IConstruct, other: IConstruct) -> bool:
     """Whether two constructs are in one stack."""
     return address_of(stack_of(one)) == address_of(stack_of(other))

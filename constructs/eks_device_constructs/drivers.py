@@ -11,6 +11,7 @@ from constructs import Construct, IConstruct
 
 from eks_device_charts.manifests import ImageSource
 from eks_device_charts.manifests.bundles import (
+    HEALTH_BUNDLE,
     Bundle,
     bundles,
     driver_faults,
@@ -33,11 +34,14 @@ from eks_devices.installation_options import NamedOptions
 from eks_devices.keep import Keep, frozen_keep
 from eks_devices.typecheck import member, members, wrong_type
 
+from .addons import serves_identity
+from .annotations import annotate
 from .delivery import Delivery
 from .driver_inputs import installation_faults
 from .hosts import AnyCluster, NodegroupHost
 from .inputs import place_faults, scope_faults
 from .joining import find_host
+from .neuron_recovery import NeuronRecovery, recovery_findings
 from .references import ClusterReference
 from .sent import Sent
 from .tree import top_stack
@@ -222,12 +226,22 @@ class DeviceDrivers(Construct):
         if sent is None:
             needed = self._needed(bundle)
             self._waited += needed
-            after = [*self._marker, *needed]
+            after = [*self._marker, *needed, *self._role_of(bundle)]
             sent = self._carrier.send(
                 bundle.name, bundle.objects, after=after, retain=bundle.retain
             )
             known.note_bundle(bundle.name, way, Sent(by=self, manifests=sent))
         return sent
+
+    def _role_of(self, bundle: Bundle) -> list[IConstruct]:
+        """What gives the Pods of a bundle a role of AWS, which those made before it never get."""
+        health = self._installation.options.neuron.health
+        if bundle.name != HEALTH_BUNDLE or health is None or not health.calls_aws:
+            return []
+        host = self._host
+        annotate(self, recovery_findings(health, serves_identity=serves_identity(host.cluster)))
+        made = NeuronRecovery(self, cluster_name=host.cluster_name, health=health)
+        return [made.association]
 
 
 def _host(cluster: object, scope: Construct, version: object) -> NodegroupHost:

@@ -13,6 +13,7 @@ from .installation_options import InstallationOptions, option_type_faults
 from .keep import Keep, frozen_keep, keep_faults
 from .kubernetes import KubernetesMinor, find_minor, support_findings
 from .names import DEFAULT_OWNER, EXTERNAL_OWNER, HOST_OWNER
+from .neuron_health_findings import neuron_health_findings
 from .neuron_installation import NeuronInstallation
 from .nodegroup_planner import judge_nodegroup, nodegroup_faults
 from .nvidia_installation import NvidiaInstallation
@@ -100,6 +101,7 @@ def findings_together(
     # While there is no group, nobody knows what is to be read.
     if plans:
         yield from idle_options(options, _held(plans, keep))
+    yield from neuron_health_findings(options.neuron.health, plans)
 
 
 def whole_faults(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .findings import raise_faults
+from .neuron_health import NeuronHealth, health_type_faults
 from .typecheck import boolean
 
 
@@ -17,6 +18,8 @@ class NeuronInstallation:
         scheduler_extension: Runs Neuron's scheduler extension and a second scheduler that asks
             it. Pods that take more than one but not all of a node's devices or cores by the
             device plugin need it, and name the scheduler `neuron-scheduler`; none unless named.
+        health: Runs a node problem detector on every node with Neuron devices, under either
+            mechanism; none unless named, as EKS's node monitoring agent reads the same errors.
 
     Raises:
         EksDevicesError: With every fault of the values.
@@ -25,11 +28,16 @@ class NeuronInstallation:
     """
 
     scheduler_extension: bool = False
+    health: NeuronHealth | None = None
 
     def __post_init__(self) -> None:
         """Raise EksDevicesError with every fault."""
-        raise_faults(boolean(self.scheduler_extension, "neuron.scheduler_extension"))
+        scheduler = boolean(self.scheduler_extension, "neuron.scheduler_extension")
+        raise_faults([*scheduler, *health_type_faults(self.health)])
 
     def to_dict(self) -> dict[str, Any]:
         """The options as plain JSON values."""
-        return {"scheduler_extension": self.scheduler_extension}
+        return {
+            "scheduler_extension": self.scheduler_extension,
+            "health": self.health and self.health.to_dict(),
+        }

@@ -7,19 +7,28 @@ import json
 import re
 from typing import Any
 
+import cdk8s
 import kubernetes_validate
 import pytest
 
-from eks_device_charts import ImageSource
+from eks_device_charts import ImageSource, device_charts, device_manifests
+from eks_device_charts.manifests.assembly import manager_manifests
 from eks_device_charts.manifests.bundles import health_bundles, namespace_bundle
-from eks_device_charts.manifests.neuron_health import health_objects, kernel_monitor
+from eks_device_charts.manifests.neuron_health import (
+    NAMESPACE,
+    health_objects,
+    kernel_monitor,
+)
 from eks_devices import (
+    ClusterPlan,
     Component,
     DeviceType,
     NeuronError,
     NeuronHealth,
+    NeuronInstallation,
     NodegroupSpec,
     OperatingSystem,
+    plan_cluster,
     plan_nodegroup,
 )
 
@@ -314,3 +323,44 @@ def test_bundles_have_the_namespace_alone_and_the_rest_after_it():
 def test_the_same_health_is_the_same_text():
     assert objects("recovered") == objects("recovered")
     assert objects("watched") != objects("recovered")
+
+
+def watched_plan(*groups: NodegroupSpec, health: NeuronHealth | None) -> ClusterPlan:
+    return plan_cluster(
+        kubernetes_version="1.36", nodegroups=groups, neuron=NeuronInstallation(health=health)
+    )
+
+
+def detectors(items: list[Object]) -> list[str]:
+    return [
+        one["metadata"]["name"]
+        for one in items
+        if one["kind"] == "DaemonSet" and one["metadata"]["namespace"] == NAMESPACE
+    ]
+
+
+BOTH = [
+    spec("trn1", "trn1.32xlarge", mechanism=DRA, efa=False),
+    spec("inf2", "inf2.48xlarge", mechanism=PLUGIN),
+]
+
+
+@pytest.mark.parametrize("groups", [BOTH, BOTH[:1], BOTH[1:], BOTH[::-1]])
+def test_a_plan_with_neuron_devices_watches_them_once(groups):
+    images = ImageSource(region="us-east-2")
+    plan = watched_plan(*groups, health=NeuronHealth())
+
+    assert len(detectors(device_manifests(plan, images=images))) == 1
+    found = manager_manifests(plan, images).values()
+    assert sum(len(detectors(items)) for items in found) == 1
+    # A chart refuses an object that another has.
+    device_charts(cdk8s.App(outdir="unused"), plan, images=images)
+
+
+def test_nothing_is_watched_unless_asked_for_or_without_neuron_devices():
+    images = ImageSource(region="us-east-2")
+    plain = watched_plan(*BOTH, health=None)
+    gpus = watched_plan(spec("g6e", "g6e.12xlarge"), health=NeuronHealth())
+
+    assert detectors(device_manifests(plain, images=images)) == []
+    assert detectors(device_manifests(gpus, images=images)) == []

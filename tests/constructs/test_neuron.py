@@ -1,4 +1,4 @@
-"""What Neuron's managers have once, in a stack: the scheduler extension."""
+"""What Neuron's managers have once, in a stack: the scheduler extension, and health."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.short_names import DRA, NEURON, PLUGIN
 
 from eks_device_charts import ImageSource
 from eks_device_constructs import AcceleratedCluster, Delivery, DeviceDrivers
-from eks_devices import Component, EksDevicesError, NeuronInstallation
+from eks_devices import Component, EksDevicesError, NeuronHealth, NeuronInstallation
 
 MANIFEST = "Custom::AWSCDK-EKS-KubernetesResource"
 EXTENDED = NeuronInstallation(scheduler_extension=True)
@@ -172,4 +172,69 @@ def test_the_plan_file_tells_of_it(make_served):
     (file,) = folder.glob("*.eks-devices.json")
     (cluster,) = json.loads(file.read_text(encoding="utf-8"))["clusters"]
 
-    assert cluster["plan"]["neuron"] == {"scheduler_extension": True}
+    assert cluster["plan"]["neuron"] == {"scheduler_extension": True, "health": None}
+
+
+ASSOCIATION = "AWS::EKS::PodIdentityAssociation"
+WATCHED = NeuronInstallation(health=NeuronHealth())
+RECOVERED = NeuronInstallation(health=NeuronHealth(recovery=True))
+
+
+def detectors(world) -> list[dict[str, Any]]:
+    return [
+        one
+        for one in manifests(world).values()
+        if '"name":"node-problem-detector"' in one["Properties"]["Manifest"]
+        and '"DaemonSet"' in one["Properties"]["Manifest"]
+    ]
+
+
+def recovery_roles(world) -> list[str]:
+    found = world.template().find_resources(ASSOCIATION)
+    return [name for name in found if "NeuronRecovery" in name]
+
+
+def test_devices_are_watched_once_whichever_mechanisms_there_are(make_served):
+    world = make_served(neuron=WATCHED)
+    world.add_trn2("A", mechanism=DRA)
+    world.add_trn2("B", mechanism=PLUGIN)
+
+    assert len(detectors(world)) == 1
+    assert recovery_roles(world) == []
+
+
+def test_pods_that_recover_are_made_after_their_role(make_served):
+    world = make_served(neuron=RECOVERED)
+    world.add_trn2("A", mechanism=DRA)
+    world.add_trn2("B", mechanism=PLUGIN)
+
+    (detector,), (role,) = detectors(world), recovery_roles(world)
+    assert role in detector["DependsOn"]
+
+
+def test_nothing_is_watched_unless_asked_for(make_served):
+    world = make_served()
+    world.add_trn2()
+
+    assert detectors(world) == []
+
+
+@pytest.mark.parametrize(("addons", "expected"), [(None, 0), ((), 1)])
+def test_a_role_that_nothing_serves_is_warned_of(make_served, addons, expected):
+    world = make_served(neuron=RECOVERED, addons=addons)
+    world.add_trn2()
+
+    found = Annotations.from_stack(world.stack).find_warning(
+        "*", Match.string_like_regexp(r".*RoleNotServed.*")
+    )
+    assert len(found) == expected
+
+
+def test_recovery_beside_node_repair_is_warned_of(make_served):
+    world = make_served(neuron=RECOVERED)
+    world.add_trn2()
+
+    found = Annotations.from_stack(world.stack).find_warning(
+        "*", Match.string_like_regexp(r".*NeuronRepairedTwice.*")
+    )
+    assert len(found) == 1

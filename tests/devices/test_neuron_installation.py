@@ -12,6 +12,7 @@ from tests.short_names import DRA, NEURON, PLUGIN
 
 from eks_devices import (
     EksDevicesError,
+    NeuronHealth,
     NeuronInstallation,
     NodegroupSpec,
     NvidiaInstallation,
@@ -128,5 +129,26 @@ def test_a_plan_tells_of_it_in_json(asked):
     neuron = NeuronInstallation(scheduler_extension=asked)
 
     assert json.loads(plan(BY_PLUGIN, neuron=neuron).to_json())["neuron"] == {
-        "scheduler_extension": asked
+        "scheduler_extension": asked,
+        "health": None,
     }
+
+
+def test_health_is_told_in_json_and_warned_of_where_nothing_is_watched():
+    watched = NeuronInstallation(health=NeuronHealth(recovery=True))
+    found = json.loads(plan(BY_PLUGIN, neuron=watched).to_json())
+
+    assert found["neuron"]["health"]["recovery"] is True
+
+    for groups, expected in (([BY_PLUGIN], False), ([BY_DRA], False), ([GPUS], True), ([], False)):
+        codes = {one.code for one in plan(*groups, neuron=watched).findings}
+        assert ("NeuronHealthWithoutEffect" in codes) == expected
+
+
+def test_health_of_another_type_is_refused():
+    wrong: Any = {"recovery": True}
+
+    with pytest.raises(EksDevicesError) as raised:
+        NeuronInstallation(health=wrong)
+
+    assert [(one.code, one.path) for one in raised.value.faults] == [("WrongType", "neuron.health")]

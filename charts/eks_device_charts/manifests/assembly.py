@@ -64,14 +64,18 @@ def device_manifests(plan: ClusterPlan, *, images: ImageSource) -> list[dict[str
 def manager_manifests(plan: ClusterPlan, images: ImageSource) -> dict[ManagerKey, list[Object]]:
     """The objects of a plan by manager, those of all its owners together.
 
-    A namespace that two managers use is with both; no other object is.
+    A namespace that two managers use is with both; what else two of them bring is with the first.
     """
     raise_faults(dict.fromkeys(_faults(plan, images)))
     installation = Installation.of(plan, images)
     found: dict[ManagerKey, dict[tuple[str, str, str], Object]] = {}
     for driver in plan.drivers:
-        items = found.setdefault((driver.device_type, driver.mechanism), {})
-        items |= {identity(one): one for one in _objects(driver, installation)}
+        key = driver.device_type, driver.mechanism
+        there = {one for other, items in found.items() if other != key for one in items}
+        items = found.setdefault(key, {})
+        for item in _objects(driver, installation):
+            if item["kind"] == "Namespace" or identity(item) not in there:
+                items[identity(item)] = item
     return {key: in_apply_order(items.values()) for key, items in found.items()}
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from eks_devices import DriverPlan, EksDevicesError
+from eks_devices import DeviceType, DriverPlan, EksDevicesError
 from eks_devices.cluster_planner import is_default
 from eks_devices.findings import Finding
 from eks_devices.names import HOST_OWNER
@@ -61,6 +61,8 @@ def bundles(driver: DriverPlan, installation: Installation) -> list[Bundle]:
     image = installation.images.image(device_type=driver.device_type, mechanism=driver.mechanism)
     common = [*_common(name, manager, driver, image), *classes]
     common += _asked_for(name, manager, image, installation)
+    if driver.device_type is DeviceType.NEURON:
+        common += health_bundles(installation.options.neuron.health, installation.images)
     own_classes = _bundle(f"{name}-own-classes", manager.own_classes(driver), retain=True)
     own = Bundle(
         name=f"{name}-{driver.owner}",

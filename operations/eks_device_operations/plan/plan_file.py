@@ -70,6 +70,8 @@ class Neuron:
     """What Neuron's managers have once."""
 
     scheduler_extension: bool
+    health: bool
+    recovery: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,7 +220,12 @@ def _nvidia(content: dict[str, Any]) -> Nvidia:
 
 
 def _neuron(content: dict[str, Any]) -> Neuron:
-    return Neuron(scheduler_extension=content["scheduler_extension"] is True)
+    health = content["health"]
+    return Neuron(
+        scheduler_extension=content["scheduler_extension"] is True,
+        health=health is not None,
+        recovery=health is not None and health["recovery"] is True,
+    )
 
 
 def _text_or_none(content: dict[str, Any], key: str) -> str | None:

@@ -125,7 +125,13 @@ def _also_note(plan: Plan) -> str:
             "Neuron's scheduler extension and the scheduler that asks it, for Pods with "
             f"schedulerName: {NEURON_SCHEDULER}"
         )
+    if plan.neuron.health:
+        parts.append("a node problem detector for Neuron devices" + _recovering(plan))
     return f"Also: {'; '.join(parts)}." if parts else ""
+
+
+def _recovering(plan: Plan) -> str:
+    return ", which has faulty instances replaced" if plan.neuron.recovery else ""
 
 
 def _owner_note(plan: Plan) -> str:
