@@ -17,6 +17,7 @@ from eks_devices import (
     DriverRelease,
     GpuPlugin,
     Mechanism,
+    NeuronInstallation,
     NvidiaInstallation,
     plan_cluster,
 )
@@ -63,13 +64,22 @@ Case = tuple[str, str]
 
 
 def of(
-    *groups: Any, nvidia: NvidiaInstallation | None = None, **keep: tuple[Mechanism, ...]
+    *groups: Any,
+    nvidia: NvidiaInstallation | None = None,
+    neuron_options: NeuronInstallation | None = None,
+    **keep: tuple[Mechanism, ...],
 ) -> Objects:
     """The objects of node groups and of what is kept, for a Kubernetes version."""
     kept: Kept = {DeviceType(device.replace("_", "-")): how for device, how in keep.items()}
 
     def objects(version: str) -> list[dict[str, Any]]:
-        plan = plan_cluster(kubernetes_version=version, nodegroups=groups, keep=kept, nvidia=nvidia)
+        plan = plan_cluster(
+            kubernetes_version=version,
+            nodegroups=groups,
+            keep=kept,
+            nvidia=nvidia,
+            neuron=neuron_options,
+        )
         return device_manifests(plan, images=IMAGES)
 
     return objects
@@ -111,6 +121,9 @@ CASES: dict[Case, Objects] = {
     (DEVICE_PLUGIN, "mig-mixed"): of(MIG),
     (NEURON_CHART, "device-plugin"): of(neuron=(PLUGIN,)),
     (NEURON_CHART, "dra"): of(neuron=(DRA,)),
+    (NEURON_CHART, "scheduler"): of(
+        neuron=(PLUGIN,), neuron_options=NeuronInstallation(scheduler_extension=True)
+    ),
     (EFA_PLUGIN, "default"): of(efa=(PLUGIN,)),
     (EFA_DRIVER, "default"): of(efa=(DRA,)),
     # What the EKS build is made of; a user may name its image.
@@ -118,7 +131,6 @@ CASES: dict[Case, Objects] = {
 }
 # What a chart has and we do not make.
 NOT_MADE: set[Case] = {
-    (NEURON_CHART, "scheduler"),
     (NEURON_CHART, "node-problem-detector"),
     (NEURON_CHART, "node-recovery"),
     (NEURON_CHART, "dra-node-problem-detector"),
@@ -126,8 +138,13 @@ NOT_MADE: set[Case] = {
 }
 # What Kubernetes has only from a version on.
 SINCE = {(DRIVER, "gpus-consumable-shares"): "1.36", (DRIVER, "gpus-dynamic-mig"): "1.36"}
+# No release of the second scheduler is known for a later one, which needs an image of one's own.
+UNTIL = {(NEURON_CHART, "scheduler"): "1.36"}
 COMPARED = [
-    (case, version) for case in CASES for version in VERSIONS if version >= SINCE.get(case, "")
+    (case, version)
+    for case in CASES
+    for version in VERSIONS
+    if SINCE.get(case, VERSIONS[0]) <= version <= UNTIL.get(case, VERSIONS[-1])
 ]
 # What the vendor calls an object of ours. Our two DaemonSets of the DRA driver are one of theirs.
 _KUBELET_PLUGIN = "DaemonSet dra-driver-nvidia-gpu-kubelet-plugin"
@@ -135,6 +152,7 @@ _ACCOUNT = "Account nvidia/dra-driver-nvidia-gpu-service-account"
 _POLICY = "ValidatingAdmissionPolicy resourceslices"
 _DRIVER_POLICY = f"{_POLICY}-policy-dra-driver-nvidia-gpu"
 _PLUGIN = "nvdp-nvidia-device-plugin"
+_EXTENSION = "Deployment k8s-neuron-scheduler"
 NAMES = {
     "DaemonSet dra-driver-nvidia-gpu-compute-domain-plugin": _KUBELET_PLUGIN,
     "Account nvidia/dra-driver-nvidia-gpu-kubelet-plugin": f"{_ACCOUNT}-kubeletplugin",
@@ -153,6 +171,15 @@ NAMES = {
     ),
     f"Account nvidia/{_PLUGIN}": f"Account nvidia/{_PLUGIN}-service-account",
     f"ConfigMap {_PLUGIN}": f"ConfigMap {_PLUGIN}-configs",
+    "Account kube-system/neuron-scheduler": "Account kube-system/my-scheduler",
+    "ConfigMap neuron-scheduler": "ConfigMap my-scheduler-config",
+    "Deployment neuron-scheduler": "Deployment my-scheduler",
+    "Deployment neuron-scheduler, container kube-scheduler": (
+        "Deployment my-scheduler, container kube-second-scheduler"
+    ),
+    f"{_EXTENSION}, container neuron-scheduler-extension": (
+        f"{_EXTENSION}, container neuron-scheduler-exp"
+    ),
 }
 # The names of upstream, where the vendor's own are ours.
 UPSTREAM_NAMES = {
