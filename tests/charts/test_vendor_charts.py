@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from eks_device_charts import ImageSource, device_manifests
+from eks_device_charts.manifests.neuron_health import health_objects
 from eks_devices import (
     ClaimWebhook,
     DeviceListStrategy,
@@ -17,6 +18,7 @@ from eks_devices import (
     DriverRelease,
     GpuPlugin,
     Mechanism,
+    NeuronHealth,
     NeuronInstallation,
     NvidiaInstallation,
     plan_cluster,
@@ -27,6 +29,7 @@ from .conftest import (
     DRA,
     DYNAMIC_MIG,
     EFA,
+    EXTENDED,
     GPU,
     MIG,
     MPS,
@@ -85,6 +88,12 @@ def of(
     return objects
 
 
+def watched(mechanism: Mechanism, health: NeuronHealth) -> Objects:
+    """The objects of a mechanism of Neuron and of what watches its devices."""
+    rest = of(neuron=(mechanism,))
+    return lambda version: [*rest(version), *health_objects(health, IMAGES)]
+
+
 def plugin(name: str, **options: Any) -> Any:
     """A node group whose device plugin has options."""
     return spec(name, "g6e.xlarge", gpu_plugin=GpuPlugin(**options))
@@ -121,21 +130,17 @@ CASES: dict[Case, Objects] = {
     (DEVICE_PLUGIN, "mig-mixed"): of(MIG),
     (NEURON_CHART, "device-plugin"): of(neuron=(PLUGIN,)),
     (NEURON_CHART, "dra"): of(neuron=(DRA,)),
-    (NEURON_CHART, "scheduler"): of(
-        neuron=(PLUGIN,), neuron_options=NeuronInstallation(scheduler_extension=True)
-    ),
+    (NEURON_CHART, "scheduler"): of(neuron=(PLUGIN,), neuron_options=EXTENDED),
+    (NEURON_CHART, "node-problem-detector"): watched(PLUGIN, NeuronHealth()),
+    (NEURON_CHART, "node-recovery"): watched(PLUGIN, NeuronHealth(recovery=True)),
+    (NEURON_CHART, "dra-node-problem-detector"): watched(DRA, NeuronHealth()),
     (EFA_PLUGIN, "default"): of(efa=(PLUGIN,)),
     (EFA_DRIVER, "default"): of(efa=(DRA,)),
     # What the EKS build is made of; a user may name its image.
     (UPSTREAM, "efa"): of(efa=(DRA,)),
 }
 # What a chart has and we do not make.
-NOT_MADE: set[Case] = {
-    (NEURON_CHART, "node-problem-detector"),
-    (NEURON_CHART, "node-recovery"),
-    (NEURON_CHART, "dra-node-problem-detector"),
-    (NEURON_CHART, "ultraserver-operator"),
-}
+NOT_MADE: set[Case] = {(NEURON_CHART, "ultraserver-operator")}
 # What Kubernetes has only from a version on.
 SINCE = {(DRIVER, "gpus-consumable-shares"): "1.36", (DRIVER, "gpus-dynamic-mig"): "1.36"}
 # No release of the second scheduler is known for a later one, which needs an image of one's own.
