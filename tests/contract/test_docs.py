@@ -5,7 +5,20 @@ from pathlib import Path
 
 import pytest
 
+from eks_devices import (
+    AcceleratedInstanceType,
+    Capacity,
+    DeviceRequest,
+    EksDevicesError,
+    MatchAttribute,
+    Mechanism,
+    NodegroupSpec,
+    ResourceClaimTemplate,
+    plan_nodegroup,
+)
+
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+RUN = ("README.md", "docs/neuron-efa.md", "docs/nvidia.md")
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)[^)]*\)")
 
@@ -14,7 +27,7 @@ def documents(root: Path) -> list[Path]:
     return [root / name for name in DOCUMENTS] + sorted((root / "docs").rglob("*.md"))
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/nvidia.md"])
+@pytest.mark.parametrize("name", RUN)
 def test_python_of_a_document_runs(root: Path, capsys: pytest.CaptureFixture[str], name: str):
     blocks = BLOCK.findall((root / name).read_text(encoding="utf-8"))
 
@@ -33,7 +46,48 @@ def test_every_document_with_python_is_run(root: Path):
         if BLOCK.search(document.read_text(encoding="utf-8"))
     }
 
-    assert told == {"README.md", "docs/nvidia.md"}
+    assert told == set(RUN)
+
+
+PODS_PER_NODE = re.compile(r"^\| ((?:inf|trn)[^ ]*) \| (.*) \|$", re.MULTILINE)
+
+
+def claims_of(instance_type: str, count: int, match: MatchAttribute | None) -> str:
+    """How many claims for connected devices a node serves; a dash where none is served."""
+    claim = ResourceClaimTemplate(
+        name="a", namespace="b", requests=[DeviceRequest.neuron(count)], match=match
+    )
+    try:
+        claim.to_dict(kubernetes_version="1.36", instance_type=instance_type)
+    except EksDevicesError:
+        return "-"
+    accelerator = AcceleratedInstanceType.of(instance_type).accelerator
+    assert accelerator is not None
+    return str(accelerator.count // count)
+
+
+def test_pods_per_node_are_those_of_plans_and_claims(root: Path):
+    """The table is written by hand, so that a change of plans or claims is noticed here."""
+    text = (root / "docs/neuron-efa.md").read_text(encoding="utf-8")
+    rows = {name: cells.split(" | ") for name, cells in PODS_PER_NODE.findall(text)}
+
+    assert len(rows) == 9
+    for name, cells in rows.items():
+        group = NodegroupSpec(
+            name="a",
+            instance_type=name,
+            capacity=Capacity.reservation("cr-0123456789abcdef0"),
+            max_size=1,
+            mechanism=Mechanism.DEVICE_PLUGIN,
+        )
+        offered = plan_nodegroup(group, kubernetes_version="1.36").extended_resources
+        connected = [claims_of(name, count, MatchAttribute.DEVICE_GROUP) for count in (4, 8, 16)]
+        assert cells == [
+            str(offered["aws.amazon.com/neuron"]),
+            str(offered["aws.amazon.com/neuroncore"]),
+            claims_of(name, 1, None),
+            *connected,
+        ], name
 
 
 def test_relative_links_lead_somewhere(root: Path):
