@@ -119,7 +119,7 @@ def _with_efa(pod: PodSpec) -> list[Container]:
             fault(
                 "NoContainerWithEfa",
                 f"{POD_SPEC}.containers",
-                "no container asks for a device, so none is known to use EFA",
+                f"no container asks for {EFA_RESOURCE} or holds a claim, so none may use EFA",
                 got=[one.name for one in pod.containers],
                 allowed=f"a container with a claim, or with {EFA_RESOURCE}",
                 fix='add the EFAs first, or name containers=["..."]',

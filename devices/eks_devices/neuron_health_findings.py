@@ -52,8 +52,9 @@ def _recovery_findings(health: NeuronHealth, plan: NodegroupPlan) -> Iterator[Fi
             f"nodegroups.{plan.name}.node_repair",
             "recovery replaces an instance at once for errors for which EKS's node repair, with "
             f"limits, replaces or reboots it after {_wait()} minutes: {', '.join(both)}",
-            fix="leave recovery to node repair, which the node monitoring agent tells of the same "
-            "errors, or override these reasons with RepairAction.NO_ACTION: "
+            fix="leave recovery, which is one for the cluster, to node repair, which the node "
+            "monitoring agent tells of the same errors; or give the group node_repair=False, or "
+            "override these reasons with RepairAction.NO_ACTION: "
             + ", ".join(_reasons()[one] for one in both),
             source=_REPAIR,
         )
@@ -63,7 +64,8 @@ def _recovery_findings(health: NeuronHealth, plan: NodegroupPlan) -> Iterator[Fi
             f"nodegroups.{plan.name}.capacity",
             "recovery ends every instance with an error, however many at once, and a reservation "
             "has no spare one",
-            fix="leave recovery out, and node repair will take one node at a time",
+            fix="leave recovery, which is one for the cluster, out: node repair takes one node "
+            "at a time",
         )
 
 

@@ -188,9 +188,10 @@ def _not_allowed(
     return fault(
         "NeuronCountNotAllowed",
         path,
-        f"nodes of {instance.name} do not give so many {resource}, so the Pod would wait for ever",
+        f"nodes of {instance.name} give {resource} in other numbers, as connected ones and no "
+        "more than there are, so the Pod would wait for ever",
         got=count,
         allowed=f"1 to {max(allowed)}" if is_range else ", ".join(map(str, allowed)),
-        fix="ask for an allowed number, or name the type of the nodes that the Pod runs on",
+        fix="ask for an allowed number, or name another instance_type if the nodes are of one",
         source=_EXTENSION,
     )

@@ -15,6 +15,7 @@ from .instance_types import AcceleratedInstanceType
 from .names import ultraserver_label
 from .syntax import dns_label, dns_subdomain, well_formed
 from .typecheck import plain_text, whole_number, wrong_type
+from .vocabulary import DeviceType
 
 _CLAIM: Final = "ultraserver-node"
 _API: Final = "leaderworkerset.x-k8s.io/v1"
@@ -107,8 +108,8 @@ def _name_faults(name: object, replicas: object) -> Iterator[Finding]:
 
 
 def _sizes() -> list[int]:
-    """How many nodes of an UltraServer may work together."""
-    every = AcceleratedInstanceType.all()
+    """How many nodes of an UltraServer with Neuron devices may work together."""
+    every = [one for one in AcceleratedInstanceType.all() if one.device_type is DeviceType.NEURON]
     return sorted({size for one in every for size in one.ultraserver_sizes if size > 1})
 
 
@@ -119,7 +120,7 @@ def _size_faults(size: object) -> Iterator[Finding]:
         yield fault(
             "UltraServerSize",
             "size",
-            "no so many nodes of an UltraServer work together",
+            "a group takes some or all nodes of one UltraServer, in one of its modes",
             got=size,
             allowed=", ".join(map(str, _sizes())),
             fix="choose an allowed size; a job on one node is no LeaderWorkerSet",

@@ -1,4 +1,4 @@
-"""Two groups of four Pods, each on a Trainium UltraServer: a Pod on every node of trn2u.48xlarge.
+"""Four Pods on a Trainium UltraServer: one on every node of trn2u.48xlarge.
 
 `python3 ultraserver.py | kubectl apply -f -` makes a claim template and a LeaderWorkerSet, whose
 controller the cluster needs (https://lws.sigs.k8s.io). It puts each group on one UltraServer and
@@ -16,7 +16,7 @@ from eks_devices import DeviceRequest, ResourceClaimTemplate, ultraserver_worker
 
 KUBERNETES, INSTANCE_TYPE = "1.34", "trn2u.48xlarge"
 NAMESPACE = "train"
-NODES_OF_A_GROUP, GROUPS = 4, 2
+NODES_OF_A_GROUP, GROUPS = 4, 1
 
 # Within an UltraServer NeuronLink connects the nodes, between UltraServers EFA.
 whole_node = ResourceClaimTemplate(

@@ -291,3 +291,11 @@ def test_the_input_stays_and_its_result_is_taken_again(spec, mode, replicas):
     assert claiming(pods(made)) == ["main"]
     assert pods(made).get("tolerations") == spec.get("tolerations")
     json.dumps(made)
+
+
+@pytest.mark.parametrize("size", [1, 3, 9, 18])
+def test_a_group_is_as_large_as_a_mode_of_trainium_ultraservers(size):
+    """9 and 18 are of UltraServers with GPUs, which have no such label."""
+    (found,) = faults_of(lambda: workers(claim="node", size=size))
+
+    assert (found.code, found.allowed) == ("UltraServerSize", "2, 4")
