@@ -10,7 +10,7 @@ from enum import StrEnum
 from ._data import read_toml
 from ._frozen import frozen_dict
 from .findings import EksDevicesError, Finding, fault, raise_faults
-from .typecheck import member
+from .typecheck import member, plain_text, text
 
 
 class Component(StrEnum):
@@ -62,11 +62,15 @@ class ComponentRelease:
         """The tag for a cluster of a Kubernetes minor.
 
         Raises:
-            EksDevicesError: `NoRelease`, where none is known.
+            EksDevicesError: `NoRelease`, where none is known; `WrongType`, for what is no text.
         """
-        found = self.tag or self.tags.get(kubernetes_version or "", "")
+        if kubernetes_version is not None:
+            wanted, fix = 'a minor, "1.36"', "write the cluster's minor"
+            raise_faults(text(kubernetes_version, "kubernetes_version", wanted, fix))
+        version = plain_text(kubernetes_version)
+        found = self.tag or self.tags.get(version or "", "")
         if not found:
-            raise EksDevicesError([self._missing_for(kubernetes_version)])
+            raise EksDevicesError([self._missing_for(version)])
         return found
 
     def _missing_for(self, kubernetes_version: str | None) -> Finding:

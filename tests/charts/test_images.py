@@ -1,8 +1,17 @@
 """Which image each manager runs, and what cannot name one."""
 
 import re
+from typing import Any
 
 import pytest
+from tests.hostile import (
+    Hostile,
+    HostileMapping,
+    HostileText,
+    HostileTuple,
+    UncomparedText,
+    Untouchable,
+)
 
 from eks_device_charts import ImageSource, device_manifests
 from eks_devices import (
@@ -288,3 +297,38 @@ def test_a_release_that_does_not_serve_a_type_is_refused_for_its_groups(instance
         found = []
 
     assert found == ([("ImageToAvoid", "images.overrides[efa by device-plugin]")] if told else [])
+
+
+@pytest.mark.parametrize("name", ["registries", "overrides"])
+def test_a_mapping_that_cannot_be_read_is_a_fault(name):
+    assert codes(**{name: HostileMapping()}) == [("WrongType", f"images.{name}")]
+
+
+BAD_KEYS: list[Any] = [
+    Hostile(),
+    Untouchable(),
+    HostileText("kube-scheduler"),
+    UncomparedText("kube-scheduler"),
+    HostileTuple((EFA, DRA)),
+    (Hostile(), DRA),
+    (EFA, HostileText("dra")),
+    "kube-scheduler",
+]
+
+
+@pytest.mark.parametrize("key", BAD_KEYS, ids=range(len(BAD_KEYS)))
+def test_a_key_that_names_nothing_is_a_fault_however_it_behaves(key):
+    with pytest.raises(EksDevicesError) as raised:
+        ImageSource(overrides={key: "example.com/a:v1.0.0"})
+
+    (fault,) = raised.value.faults
+    assert (fault.code, fault.path) == ("WrongType", "images.overrides")
+    assert "Component" in str(fault)
+
+
+@pytest.mark.parametrize("minor", [136, ["1.36"], bytearray(b"1.36"), Hostile(), TOKEN], ids=type)
+def test_the_minor_of_a_component_is_a_text(minor: Any):
+    with pytest.raises(EksDevicesError) as raised:
+        ImageSource().component_image(Component.KUBE_SCHEDULER, kubernetes_version=minor)
+
+    assert [one.path for one in raised.value.faults] == ["kubernetes_version"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from eks_devices import DeviceType, DriverRelease, EksDevicesError, Mechanism, eks_registry
 from eks_devices._frozen import frozen_dict
 from eks_devices.components import Component, ComponentRelease
-from eks_devices.findings import Finding, fault, raise_faults
+from eks_devices.findings import Finding, fault, raise_faults, shown
 from eks_devices.releases import release_number
 from eks_devices.typecheck import is_token, path_step, wrong_type
 
@@ -123,20 +123,29 @@ def _faults(images: ImageSource) -> Iterator[Finding]:
         value = getattr(images, name)
         if not (value is None or isinstance(value, str)) or is_token(value):
             yield wrong_type(f"images.{name}", value, "a literal text", _FIXES[name])
-    for name in ("registries", "overrides"):
-        mapping = getattr(images, name)
-        if not isinstance(mapping, Mapping):
-            yield wrong_type(f"images.{name}", mapping, "a mapping to texts", "pass a mapping")
-    if isinstance(images.registries, Mapping):
-        for prefix, replacement in images.registries.items():
-            yield from _prefix_faults(prefix, "images.registries")
-            yield from _prefix_faults(replacement, f"images.registries[{path_step(prefix)}]")
-    if isinstance(images.overrides, Mapping):
-        for key, image in images.overrides.items():
-            yield from _key_faults(key)
-            at = f"images.overrides[{path_step(_text(key))}]"
-            wrong = [*_image_faults(image, at)]
-            yield from wrong or _release_faults(key, image, at)
+    tables = {name: _items(getattr(images, name)) for name in ("registries", "overrides")}
+    for name, items in tables.items():
+        if items is None:
+            given = getattr(images, name)
+            yield wrong_type(f"images.{name}", given, "a mapping to texts", "pass a mapping")
+    for prefix, replacement in tables["registries"] or ():
+        yield from _prefix_faults(prefix, "images.registries")
+        yield from _prefix_faults(replacement, f"images.registries[{path_step(prefix)}]")
+    for key, image in tables["overrides"] or ():
+        unknown = [*_key_faults(key)]
+        at = f"images.overrides[{path_step(_text(key))}]"
+        wrong = [*unknown, *_image_faults(image, at)]
+        yield from wrong or _release_faults(key, image, at)
+
+
+def _items(mapping: object) -> list[tuple[Any, Any]] | None:
+    """The items of a mapping; None for what is none, or cannot be read."""
+    if not isinstance(mapping, Mapping):
+        return None
+    try:
+        return list(mapping.items())
+    except Exception:  # noqa: BLE001  (a mapping of a user's may raise anything)
+        return None
 
 
 _FIXES = {
@@ -146,15 +155,21 @@ _FIXES = {
 
 
 def _text(key: object) -> str:
-    return " by ".join(str(one) for one in key) if isinstance(key, tuple) else str(key)
+    """A key in words; what is no key is shown as a value is, which never raises."""
+    if isinstance(key, Component):
+        return str(key)
+    return " by ".join(key) if _is_manager(key) else shown(key)
+
+
+def _is_manager(key: object) -> TypeGuard[ManagerImage]:
+    return type(key) is tuple and [type(one) for one in key] == [DeviceType, Mechanism]
 
 
 def _key_faults(key: object) -> Iterator[Finding]:
     if isinstance(key, Component):
         return
     known = {(release.device_type, release.mechanism) for release in DriverRelease.all()}
-    typed = isinstance(key, tuple) and [type(one) for one in key] == [DeviceType, Mechanism]
-    if not typed:
+    if not _is_manager(key):
         wanted = "(DeviceType, Mechanism) or a Component"
         yield wrong_type(
             "images.overrides", key, wanted, "write {(DeviceType.EFA, Mechanism.DRA): ...}"
