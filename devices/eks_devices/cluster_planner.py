@@ -101,7 +101,7 @@ def findings_together(
     # While there is no group, nobody knows what is to be read.
     if plans:
         yield from idle_options(options, _held(plans, keep))
-    yield from neuron_health_findings(options.neuron.health, plans)
+    yield from neuron_health_findings(options.neuron.health, plans, _held(plans, keep))
 
 
 def whole_faults(

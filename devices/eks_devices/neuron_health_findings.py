@@ -10,33 +10,36 @@ from .findings import Finding, warning
 from .maintenance import RepairAction
 from .neuron_health import NeuronError, NeuronHealth
 from .plans import NodegroupPlan
-from .vocabulary import DeviceType
+from .vocabulary import DeviceType, Mechanism
 
 _PATH: Final = "neuron.health"
 _REPAIR: Final = "https://docs.aws.amazon.com/eks/latest/userguide/node-repair.html"
 
 
 def neuron_health_findings(
-    health: NeuronHealth | None, plans: Collection[NodegroupPlan]
+    health: NeuronHealth | None,
+    plans: Collection[NodegroupPlan],
+    held: Collection[tuple[DeviceType, Mechanism]],
 ) -> Iterator[Finding]:
     """The warnings of monitoring that has nothing to watch, and of recovery beside node repair.
 
     Args:
         health: How devices are watched; None for not at all.
         plans: The groups that there are; while there is none, nothing is known.
+        held: The managers that the installation holds; what watches comes with Neuron's.
     """
     if health is None or not plans:
         return
-    groups = [one for one in plans if _has_neuron(one)]
-    if not groups:
+    if not any(device_type is DeviceType.NEURON for device_type, _ in held):
         yield warning(
             "NeuronHealthWithoutEffect",
             _PATH,
-            "no group here has Neuron devices, so there is nothing to watch",
-            fix="leave it out, unless groups of other apps in the cluster have some",
+            "the installation of the cluster has no manager of Neuron devices, with which comes "
+            "what watches them, so none are watched",
+            fix="leave it out, or name in keep what groups of other apps need",
         )
-    if health.recovery:
-        for group in groups:
+    elif health.recovery:
+        for group in filter(_has_neuron, plans):
             yield from _recovery_findings(health, group)
 
 

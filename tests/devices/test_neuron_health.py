@@ -15,6 +15,7 @@ from eks_devices import (
     Mechanism,
     NeuronError,
     NeuronHealth,
+    NeuronInstallation,
     NodegroupSpec,
     NodeRepair,
     RepairAction,
@@ -26,6 +27,8 @@ from eks_devices.neuron_health_findings import neuron_health_findings
 
 SRAM, NC, HBM, DMA = NeuronError
 BLOCK = Capacity.block("cr-0123456789abcdef0")
+HELD = [(DeviceType.NEURON, Mechanism.DRA)]
+CODES = {"NeuronHealthWithoutEffect", "NeuronRepairedTwice", "RecoveryOfReserved"}
 REASONS = {
     "NeuronSRAMUncorrectableError",
     "NeuronNCUncorrectableError",
@@ -43,11 +46,25 @@ def faults(**values: Any) -> list[tuple[str, str]]:
 
 def warned(health: NeuronHealth | None, *specs: NodegroupSpec) -> list[tuple[str, str]]:
     plans = plan_cluster(kubernetes_version="1.34", nodegroups=specs).nodegroups
-    return [(one.code, one.path) for one in neuron_health_findings(health, plans)]
+    return [(one.code, one.path) for one in neuron_health_findings(health, plans, HELD)]
+
+
+def told(health: NeuronHealth, *specs: NodegroupSpec, keep: Any = None) -> list[str]:
+    """The codes of what a plan of the cluster tells of health."""
+    plan = plan_cluster(
+        kubernetes_version="1.34",
+        nodegroups=specs,
+        keep=keep,
+        neuron=NeuronInstallation(health=health),
+    )
+    return [one.code for one in plan.findings if one.code in CODES]
 
 
 def spec(name: str = "trn2", instance_type: str = "trn2.48xlarge", **options: Any) -> NodegroupSpec:
     return NodegroupSpec(name=name, instance_type=instance_type, max_size=2, **options)
+
+
+GPUS = spec("g6e", "g6e.12xlarge")
 
 
 def untouched(*reasons: str) -> NodeRepair:
@@ -181,10 +198,19 @@ def test_watching_tells_nothing_of_groups_with_neuron_devices():
 
 
 def test_watching_nothing_is_told_once_there_are_groups():
-    alone = [("NeuronHealthWithoutEffect", "neuron.health")]
+    assert told(NeuronHealth(recovery=True), GPUS) == ["NeuronHealthWithoutEffect"]
+    assert told(NeuronHealth(recovery=True)) == []
 
-    assert warned(NeuronHealth(recovery=True), spec("g6e", "g6e.12xlarge")) == alone
-    assert warned(NeuronHealth(recovery=True)) == []
+
+def test_what_is_kept_for_groups_of_other_apps_is_watched():
+    assert told(NeuronHealth(), GPUS, keep={DeviceType.NEURON: (Mechanism.DRA,)}) == []
+
+
+def test_devices_of_a_manager_that_others_install_are_watched_beside_one_of_our_own_alone():
+    theirs = spec("x", mechanism=Mechanism.DRA, external={DeviceType.NEURON}, node_repair=False)
+
+    assert told(NeuronHealth(recovery=True), theirs) == ["NeuronHealthWithoutEffect"]
+    assert told(NeuronHealth(recovery=True), theirs, spec(node_repair=False)) == []
 
 
 @pytest.mark.parametrize(
@@ -216,7 +242,7 @@ def test_the_warning_names_the_errors_and_how_to_override_them():
     plans = plan_cluster(kubernetes_version="1.34", nodegroups=[spec()]).nodegroups
     health = NeuronHealth(recovery=True, recovers_from=[HBM])
 
-    (found,) = neuron_health_findings(health, plans)
+    (found,) = neuron_health_findings(health, plans, HELD)
 
     assert "HBM_UNCORRECTABLE_ERROR" in found.message
     assert "DMA_ERROR" not in found.message
