@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from eks_device_charts.manifests import ImageSource
-from eks_devices import Finding
+from eks_devices import Finding, NeuronInstallation
 from eks_devices.checks import scope_faults
-from eks_devices.findings import fault
+from eks_devices.findings import fault, warning
 from eks_devices.installation_options import OPTION_TYPES, option_type_faults
 from eks_devices.keep import keep_faults
 from eks_devices.kubernetes import minors
@@ -87,6 +87,20 @@ def _other_option_faults(host: NodegroupHost, options: Mapping[str, object]) -> 
                 allowed="None, or the options of the default installation",
                 fix=f"leave {name} out",
             )
+
+
+def scope_findings(
+    host: NodegroupHost, scope_name: str | None, neuron: NeuronInstallation | None
+) -> Iterator[Finding]:
+    """The warning of what a scope is asked for and only a default installation would install."""
+    asks = neuron is not None and neuron != NeuronInstallation()
+    if asks and scope_name is not None and host.fleet.drivers is None:
+        yield warning(
+            "NeuronOptionsOfDefault",
+            "neuron",
+            "a scoped installation installs none of these, and the default one is not known here",
+            fix="pass neuron= to the default installation of the cluster, and leave it out here",
+        )
 
 
 def _scope_faults(host: NodegroupHost, keep: object, scope_name: object) -> Iterator[Finding]:

@@ -37,7 +37,7 @@ from eks_devices.typecheck import member, members, wrong_type
 from .addons import serves_identity
 from .annotations import annotate
 from .delivery import Delivery
-from .driver_inputs import installation_faults
+from .driver_inputs import installation_faults, scope_findings
 from .hosts import AnyCluster, NodegroupHost
 from .inputs import place_faults, scope_faults
 from .joining import find_host
@@ -134,6 +134,7 @@ class DeviceDrivers(Construct):
         super().__init__(scope, id)
         self._installation = installation
         self.delivery, self.scope_name = delivery, scope_name
+        annotate(self, scope_findings(host, scope_name, neuron))
         self._join(host, keep or {}, kept)
 
     def _join(self, host: NodegroupHost, keep: Keep, kept: Sequence[DriverPlan]) -> None:

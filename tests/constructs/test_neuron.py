@@ -12,7 +12,7 @@ from aws_cdk.assertions import Annotations, Match
 from tests.short_names import DRA, NEURON, PLUGIN
 
 from eks_device_charts import ImageSource
-from eks_device_constructs import AcceleratedCluster, Delivery, DeviceDrivers
+from eks_device_constructs import AcceleratedCluster, ClusterReference, Delivery, DeviceDrivers
 from eks_devices import Component, EksDevicesError, NeuronHealth, NeuronInstallation
 
 MANIFEST = "Custom::AWSCDK-EKS-KubernetesResource"
@@ -120,6 +120,36 @@ def test_a_scope_has_the_options_of_the_default_installation(make_served, faults
         DeviceDrivers, world.stack, "Other", neuron=NeuronInstallation(), **options
     ) == {("NeuronInstallationDiffers", "neuron")}
     assert DeviceDrivers(world.stack, "Same", neuron=EXTENDED, **options).scope_name == "team"
+
+
+@pytest.mark.parametrize(
+    ("scope_name", "neuron", "expected"),
+    [
+        ("team", EXTENDED, 1),
+        ("team", NeuronInstallation(health=NeuronHealth()), 1),
+        ("team", NeuronInstallation(), 0),
+        ("team", None, 0),
+        (None, EXTENDED, 0),
+    ],
+)
+def test_a_scope_tells_that_it_installs_no_options_of_a_default_one_that_is_unknown_here(
+    tmp_path, scope_name, neuron, expected
+):
+    stack = cdk.Stack(cdk.App(outdir=str(tmp_path / "out")), "Stack")
+    theirs = ClusterReference(name="theirs", version="1.36", security_group="sg-0123456789abcdef0")
+    DeviceDrivers(
+        stack,
+        "Drivers",
+        cluster=theirs,
+        delivery=Delivery.gitops(str(tmp_path / "manifests")),
+        scope_name=scope_name,
+        neuron=neuron,
+    )
+
+    found = Annotations.from_stack(stack).find_warning(
+        "/Stack/Drivers", Match.string_like_regexp(r".*NeuronOptionsOfDefault.*")
+    )
+    assert len(found) == expected
 
 
 def test_options_without_an_installation_are_refused(make_world, faults_of):
