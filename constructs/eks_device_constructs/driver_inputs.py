@@ -89,12 +89,9 @@ def _other_option_faults(host: NodegroupHost, options: Mapping[str, object]) -> 
             )
 
 
-def scope_findings(
-    host: NodegroupHost, scope_name: str | None, neuron: NeuronInstallation | None
-) -> Iterator[Finding]:
+def scope_findings(host: NodegroupHost, neuron: NeuronInstallation) -> Iterator[Finding]:
     """The warning of what a scope is asked for and only a default installation would install."""
-    asks = neuron is not None and neuron != NeuronInstallation()
-    if asks and scope_name is not None and host.fleet.drivers is None:
+    if neuron != NeuronInstallation() and host.fleet.drivers is None:
         yield warning(
             "NeuronOptionsOfDefault",
             "neuron",

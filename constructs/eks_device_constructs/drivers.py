@@ -134,7 +134,6 @@ class DeviceDrivers(Construct):
         super().__init__(scope, id)
         self._installation = installation
         self.delivery, self.scope_name = delivery, scope_name
-        annotate(self, scope_findings(host, scope_name, neuron))
         self._join(host, keep or {}, kept)
 
     def _join(self, host: NodegroupHost, keep: Keep, kept: Sequence[DriverPlan]) -> None:
@@ -145,6 +144,7 @@ class DeviceDrivers(Construct):
         self._marker: list[IConstruct] = []
         self._waited: list[IConstruct] = []
         if self.scope_name is not None:
+            annotate(self, scope_findings(host, self._installation.options.neuron))
             self._host.fleet.scoped[self.scope_name] = self
             return
         self._host.fleet.set_default(self, keep, self._installation.options)
