@@ -21,7 +21,7 @@ from eks_devices.findings import Finding, fault, raise_faults
 from eks_devices.typecheck import is_token, listed, wrong_type
 
 from .manifests import ImageSource
-from .manifests.assembly import manager_manifests
+from .manifests.assembly import manifests_by_part
 
 Claim = ResourceClaimTemplate | ResourceClaim | ComputeDomain
 
@@ -30,6 +30,8 @@ _NAMESPACES = "namespaces"
 
 def device_charts(scope: Construct, plan: ClusterPlan, *, images: ImageSource) -> list[cdk8s.Chart]:
     """One chart for the namespaces of the managers and one for each manager of a plan.
+
+    What managers share, such as health monitoring of Neuron, has a chart of its own.
 
     The objects are those of `device_manifests`, names included. A manager's chart holds what all
     its installations need, so a new node group adds objects to a chart or adds a chart.
@@ -42,18 +44,18 @@ def device_charts(scope: Construct, plan: ClusterPlan, *, images: ImageSource) -
     Raises:
         EksDevicesError: The faults of `device_manifests`.
     """
-    managers = manager_manifests(plan, images)
+    parts = manifests_by_part(plan, images)
     spaces = {
         item["metadata"]["name"]: item
-        for items in managers.values()
+        for items in parts.values()
         for item in items
         if item["kind"] == "Namespace"
     }
     first = [_chart(scope, _NAMESPACES, list(spaces.values()))] if spaces else []
     charts = []
-    for (device_type, mechanism), items in managers.items():
+    for part, items in parts.items():
         own = [item for item in items if item["kind"] != "Namespace"]
-        chart = _chart(scope, f"{device_type}-{mechanism}", own)
+        chart = _chart(scope, part, own)
         for namespaces in first:
             chart.add_dependency(namespaces)
         charts.append(chart)

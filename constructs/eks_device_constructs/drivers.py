@@ -78,7 +78,8 @@ class DeviceDrivers(Construct):
     """The managers that a cluster's node groups need: each once, and each in its own manifest.
 
     The default installation of a cluster also holds what a cluster has once: namespaces, CRDs,
-    permissions, DeviceClasses and controllers. A scoped one has DaemonSets only.
+    permissions, DeviceClasses and controllers. A scoped one has DaemonSets and what
+    only they need.
 
     Attributes:
         delivery: How objects reach the cluster.

@@ -12,7 +12,6 @@ import kubernetes_validate
 import pytest
 
 from eks_device_charts import ImageSource, device_charts, device_manifests
-from eks_device_charts.manifests.assembly import manager_manifests
 from eks_device_charts.manifests.bundles import health_bundles, namespace_bundle
 from eks_device_charts.manifests.neuron_health import (
     NAMESPACE,
@@ -351,10 +350,12 @@ def test_a_plan_with_neuron_devices_watches_them_once(groups):
     plan = watched_plan(*groups, health=NeuronHealth())
 
     assert len(detectors(device_manifests(plan, images=images))) == 1
-    found = manager_manifests(plan, images).values()
-    assert sum(len(detectors(items)) for items in found) == 1
-    # A chart refuses an object that another has.
-    device_charts(cdk8s.App(outdir="unused"), plan, images=images)
+    made = {
+        chart.node.id: chart.to_json()
+        for chart in device_charts(cdk8s.App(outdir="unused"), plan, images=images)
+    }
+    # A manager that joins another moves nothing from one chart to the next.
+    assert [name for name, items in made.items() if detectors(items)] == ["neuron-health"]
 
 
 def test_nothing_is_watched_unless_asked_for_or_without_neuron_devices():

@@ -6,14 +6,13 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from eks_devices import ClusterPlan, DriverPlan
+from eks_devices import ClusterPlan
 from eks_devices.findings import Finding, raise_faults
 from eks_devices.typecheck import wrong_type
 
 from .bundles import bundles, driver_faults
 from .images import ImageSource
 from .installation import Installation
-from .managers import ManagerKey
 from .objects import Object
 from .release_rules import group_release_faults
 
@@ -45,7 +44,7 @@ def device_manifests(plan: ClusterPlan, *, images: ImageSource) -> list[dict[str
     """The objects that install the managers of a plan, in the order to apply them.
 
     What a cluster has once (namespaces, CRDs, permissions, DeviceClasses, controllers) comes
-    with the default installation; a scope has DaemonSets only. An object's text depends on the
+    with the default installation; a scope has DaemonSets and what only they need. An object's text depends on the
     Kubernetes version, the images and the settings, never on which groups there are.
 
     Args:
@@ -57,32 +56,25 @@ def device_manifests(plan: ClusterPlan, *, images: ImageSource) -> list[dict[str
             `FeatureGateNeedsRelease`: a gate of a driver that the image of an override lacks.
     """
     return in_apply_order(
-        item for items in manager_manifests(plan, images).values() for item in items
+        item for items in manifests_by_part(plan, images).values() for item in items
     )
 
 
-def manager_manifests(plan: ClusterPlan, images: ImageSource) -> dict[ManagerKey, list[Object]]:
-    """The objects of a plan by manager, those of all its owners together.
+def manifests_by_part(plan: ClusterPlan, images: ImageSource) -> dict[str, list[Object]]:
+    """The objects of a plan by manager, those of all its owners together, and by shared bundle.
 
-    A namespace that two managers use is with both; what else two of them bring is with the first.
+    A namespace that two managers use is with both; no other object is.
     """
     raise_faults(dict.fromkeys(_faults(plan, images)))
     installation = Installation.of(plan, images)
-    found: dict[ManagerKey, dict[tuple[str, str, str], Object]] = {}
+    found: dict[str, dict[tuple[str, str, str], Object]] = {}
     for driver in plan.drivers:
-        key = driver.device_type, driver.mechanism
-        there = {one for other, items in found.items() if other != key for one in items}
-        items = found.setdefault(key, {})
-        for item in _objects(driver, installation):
-            if item["kind"] == "Namespace" or identity(item) not in there:
-                items[identity(item)] = item
-    return {key: in_apply_order(items.values()) for key, items in found.items()}
-
-
-def _objects(driver: DriverPlan, installation: Installation) -> list[Object]:
-    items = [one for bundle in bundles(driver, installation) for one in bundle.objects]
-    # Plain values of their own, so that no object shares a part with another.
-    return [json.loads(json.dumps(item)) for item in items]
+        for bundle in bundles(driver, installation):
+            own = f"{driver.device_type}-{driver.mechanism}"
+            items = found.setdefault(bundle.name if bundle.is_shared else own, {})
+            # Plain values of their own, so that no object shares a part with another.
+            items |= {identity(one): json.loads(json.dumps(one)) for one in bundle.objects}
+    return {part: in_apply_order(items.values()) for part, items in found.items()}
 
 
 def identity(item: Object) -> tuple[str, str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
@@ -36,12 +36,14 @@ class Bundle:
         objects: The objects, in apply order.
         needs: Names of the bundles that are applied before.
         retain: Whether the objects stay when nothing needs them any more.
+        is_shared: Whether several managers bring it, so that it is part of none.
     """
 
     name: str
     objects: Sequence[Object]
     needs: tuple[str, ...] = ()
     retain: bool = False
+    is_shared: bool = False
 
 
 def bundles(driver: DriverPlan, installation: Installation) -> list[Bundle]:
@@ -112,7 +114,10 @@ def health_bundles(health: NeuronHealth | None, images: ImageSource) -> list[Bun
     """
     if health is None:
         return []
-    return _alone_and_together(HEALTH_BUNDLE, neuron_health.health_objects(health, images))
+    *alone, together = _alone_and_together(
+        HEALTH_BUNDLE, neuron_health.health_objects(health, images)
+    )
+    return [*alone, replace(together, is_shared=True)]
 
 
 def namespace_bundle(name: str) -> Bundle:
