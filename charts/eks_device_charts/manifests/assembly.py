@@ -44,8 +44,9 @@ def device_manifests(plan: ClusterPlan, *, images: ImageSource) -> list[dict[str
     """The objects that install the managers of a plan, in the order to apply them.
 
     What a cluster has once (namespaces, CRDs, permissions, DeviceClasses, controllers) comes
-    with the default installation; a scope has DaemonSets and what only they need. An object's text depends on the
-    Kubernetes version, the images and the settings, never on which groups there are.
+    with the default installation; a scope has DaemonSets and what only they need. An object's
+    text depends on the Kubernetes version, the images and the settings, never on which groups
+    there are.
 
     Args:
         plan: The plan of a cluster.
