@@ -20,7 +20,7 @@ from .placement import placement_findings, placement_group
 from .purchase import purchase_findings
 from .spec import NodegroupSpec
 from .template_overrides import override_findings
-from .user_data.kubelet import claims_gate_faults
+from .user_data.kubelet_gates import kubelet_gate_faults
 from .vocabulary import DeviceType, Mechanism, OperatingSystem
 
 _AUTOSCALER = "https://github.com/kubernetes/autoscaler/issues/7724"
@@ -61,8 +61,9 @@ def group_findings(
     yield from override_findings(spec)
     yield from driver_label_faults(spec, mechanisms)
     yield from _logical_core_faults(spec, mechanisms)
-    if Mechanism.DRA in mechanisms.values():
-        yield from claims_gate_faults(spec)
+    by_claims = Mechanism.DRA in mechanisms.values()
+    yield from kubelet_gate_faults(spec, version, by_claims=by_claims)
+    if by_claims:
         yield from _dra_findings(spec, version, mechanisms)
 
 

@@ -299,22 +299,72 @@ def test_a_word_that_the_kubelet_does_not_know_is_refused(fields, expected):
 GATE = "DynamicResourceAllocation"
 
 
-def planned_faults(**options: Any) -> list[str]:
+def planned_faults(version: str = "1.34", **options: Any) -> list[str]:
     try:
-        plan_nodegroup(spec_of(**options), kubernetes_version="1.35")
+        plan_nodegroup(spec_of(**options), kubernetes_version=version)
     except EksDevicesError as error:
         return [f"{one.code} {one.path}" for one in error.faults]
     return []
 
 
-@pytest.mark.parametrize("value", [False, "false", None, 0, "true"])
-def test_the_gate_of_claims_stays_on_where_devices_come_by_them(value):
-    kubelet = {"featureGates": {GATE: value, "MemoryQoS": True}}
+def test_the_gate_of_claims_stays_on_where_devices_come_by_them():
+    kubelet = {"featureGates": {GATE: False, "MemoryQoS": True}}
 
     assert planned_faults(kubelet=kubelet, mechanism=Mechanism.DRA) == [
         f"KubeletFieldOwned nodegroups.g.kubelet.featureGates.{GATE}"
     ]
     assert planned_faults(kubelet=kubelet, mechanism=Mechanism.DEVICE_PLUGIN) == []
+
+
+@pytest.mark.parametrize("mechanism", list(Mechanism))
+@pytest.mark.parametrize("value", ["false", None, 0, "true", {}, []])
+def test_a_gate_is_true_or_false(value, mechanism):
+    kubelet = {"featureGates": {GATE: value, "MemoryQoS": True}}
+
+    assert planned_faults(kubelet=kubelet, mechanism=mechanism) == [
+        f"WrongType nodegroups.g.kubelet.featureGates.{GATE}"
+    ]
+
+
+@pytest.mark.parametrize("gates", ["A=true", ["A=true"], 5, None, True])
+def test_gates_are_a_mapping(gates):
+    assert planned_faults(kubelet={"featureGates": gates}, mechanism=Mechanism.DRA) == [
+        "WrongType nodegroups.g.kubelet.featureGates"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("gate", "version", "is_refused"),
+    [
+        (GATE, "1.34", False),
+        (GATE, "1.35", True),
+        (GATE, "1.37", True),
+        ("DRAAdminAccess", "1.35", False),
+        ("DRAAdminAccess", "1.36", True),
+        ("DRAPrioritizedList", "1.36", False),
+        ("DRAPrioritizedList", "1.37", True),
+        ("DRAExtendedResource", "1.37", True),
+        ("DRAResourceClaimDeviceStatus", "1.37", True),
+        ("DRADeviceTaints", "1.37", False),
+        # What a kubelet does not know keeps it from starting too.
+        ("DRADeviceTaintRules", "1.34", True),
+        ("DRAListTypeAttributes", "1.35", True),
+        ("DRAListTypeAttributes", "1.36", False),
+    ],
+)
+def test_a_gate_that_is_locked_or_unknown_is_refused_without_claims_too(gate, version, is_refused):
+    kubelet = {"featureGates": {gate: False}}
+    found = planned_faults(version, kubelet=kubelet, mechanism=Mechanism.DEVICE_PLUGIN)
+
+    expected = [f"KubeletFieldOwned nodegroups.g.kubelet.featureGates.{gate}"]
+    assert found == (expected if is_refused else [])
+
+
+@pytest.mark.parametrize("version", ["1.35", "1.36", "1.37"])
+def test_a_locked_gate_may_be_on(version):
+    gates = {GATE: True, "DRAAdminAccess": True}
+
+    assert planned_faults(version, kubelet={"featureGates": gates}) == []
 
 
 @pytest.mark.parametrize("gates", [{GATE: True}, {"MemoryQoS": False}, {}])

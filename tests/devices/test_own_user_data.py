@@ -986,6 +986,30 @@ def test_a_kubelet_without_claims_is_refused_where_devices_come_by_them(kubelet,
 
 
 @pytest.mark.parametrize(
+    ("kubelet", "key", "got"),
+    [
+        ({"config": {"featureGates": {GATE: False}}}, f"config.featureGates.{GATE}", "False"),
+        ({"flags": [f"--feature-gates={GATE}=false,A=true"]}, "flags", f"'{GATE}=false'"),
+        ({"flags": [f"--feature-gates={GATE}=true"]}, None, None),
+    ],
+)
+def test_a_gate_that_is_locked_is_refused_without_claims_too(kubelet, key, got):
+    expected = {} if key is None else {f"spec.kubelet.{key}": (got, "true")}
+    plan = node_config_plan({"kubelet": kubelet}, mechanism=PLUGIN)
+    newer = dataclasses.replace(plan, kubernetes_version="1.35")
+
+    assert (conflicts_of(plan), conflicts_of(newer)) == ({}, expected)
+
+
+@pytest.mark.parametrize("value", ["false", 0, None])
+def test_a_gate_of_a_node_config_is_true_or_false(value):
+    config = {"spec": {"kubelet": {"config": {"featureGates": {GATE: value}}}}}
+    spec = spec_of(user_data=UserData.node_config(config), mechanism=PLUGIN)
+
+    assert [one.code for one in user_data_faults(spec)] == ["WrongType"]
+
+
+@pytest.mark.parametrize(
     ("table", "sharing", "keys"),
     [
         ("device-sharing-strategy = 'time-slicing'", None, {"device-sharing-strategy"}),

@@ -22,7 +22,7 @@ from ..names import (
 )
 from ..vocabulary import DeviceType, Mechanism, OperatingSystem
 from .containerd import lost_settings
-from .kubelet import claims_gate_flags, claims_gate_off
+from .kubelet_gates import refused_gates
 
 if TYPE_CHECKING:
     from ..plans import DevicePlan, NodegroupPlan
@@ -76,8 +76,7 @@ def _node_config_conflicts(
             yield from _owned_conflicts(row, config, path)
     kubelet = found(config, ["spec", "kubelet"]) or {}
     yield from _pod_conflicts(plan, kubelet, path)
-    if any(device.mechanism is Mechanism.DRA for device in plan.devices):
-        yield from _claims_gate_conflicts(kubelet, path)
+    yield from _gate_conflicts(plan, kubelet, path)
     yield from _storage_conflicts(plan, config, path)
     for key, value, row in lost_settings(plan, config):
         told = {name: row[name] for name in ("plans", "by", "source")}
@@ -114,14 +113,15 @@ def _pod_conflicts(plan: NodegroupPlan, kubelet: Mapping[str, Any], path: str) -
             yield _conflict(path, f"spec.kubelet.{key}", own, source=_NODEADM, **told)
 
 
-def _claims_gate_conflicts(kubelet: Mapping[str, Any], path: str) -> Iterator[Finding]:
-    """Feature gates that keep claims, which the group needs, from its Pods."""
-    row = read_toml("user_data.toml")["kubelet"]["claims_gate"]
-    given = [(f"config.{key}", one) for key, one in claims_gate_off(kubelet.get("config") or {})]
-    given += [("flags", one) for one in claims_gate_flags(kubelet.get("flags") or ())]
-    for key, own in given:
-        told = {"plans": "true", "by": f"wrong here: {row['reason']}", "fix": row["fix"]}
-        yield _conflict(path, f"spec.kubelet.{key}", own, source=row["source"], **told)
+def _gate_conflicts(
+    plan: NodegroupPlan, kubelet: Mapping[str, Any], path: str
+) -> Iterator[Finding]:
+    """Feature gates with which the kubelet does not start, or that the group's claims need."""
+    by_claims = any(device.mechanism is Mechanism.DRA for device in plan.devices)
+    for one in refused_gates(kubelet, plan.kubernetes_version, by_claims=by_claims):
+        row = one.row
+        told = {"plans": one.plans, "by": f"wrong here: {row['reason']}", "fix": row["fix"]}
+        yield _conflict(path, f"spec.kubelet.{one.key}", one.got, source=row["source"], **told)
 
 
 def _storage_conflicts(

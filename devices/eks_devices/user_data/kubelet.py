@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from .._data import read_toml
 from .._json_values import frozen_mapping, json_faults
-from .._nested import found
 from ..findings import Finding, fault, meant
 from ..typecheck import path_step, whole_number, wrong_type
 from ..vocabulary import OperatingSystem
+from .kubelet_gates import GATES, flag_name, gate_type_faults, refused
 
 if TYPE_CHECKING:
     from ..spec import NodegroupSpec
-
-_GATES: Final = "featureGates"
-_GATES_FLAG: Final = "--feature-gates"
-# What Go reads as true in a flag, in lower case.
-_TRUE: Final = ("1", "t", "true")
 
 
 def kubelet_faults(spec: NodegroupSpec) -> Iterator[Finding]:
@@ -83,42 +77,11 @@ def kubelet_flag_faults(flags: Sequence[str], path: str, *, own_image: bool) -> 
     """
     for index, given in enumerate(flags):
         for word in given.split():
-            flag = _flag(word.partition("=")[0])
+            flag = flag_name(word.partition("=")[0])
             row = _owned(flag, "flags", own_image=own_image) if word.startswith("-") else None
             if row is not None:
                 allowed = "flags of what neither the library nor EKS sets"
-                yield _refused(flag, row, f"{path}[{index}]", got=given, allowed=allowed)
-
-
-def claims_gate_faults(spec: NodegroupSpec) -> Iterator[Finding]:
-    """The fault of an option `kubelet` that keeps claims from a group with devices by DRA."""
-    row = read_toml("user_data.toml")["kubelet"]["claims_gate"]
-    for key, given in claims_gate_off(spec.kubelet):
-        allowed = "true, or other gates"
-        yield _refused(key, row, f"{spec.path}.kubelet.{key}", got=given, allowed=allowed)
-
-
-def claims_gate_off(config: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
-    """The key of the gate of claims in a kubelet's configuration, with a value that is not on."""
-    name = read_toml("user_data.toml")["kubelet"]["claims_gate"]["name"]
-    gates = found(config, (_GATES,))
-    if isinstance(gates, Mapping) and name in gates and gates[name] is not True:
-        yield f"{_GATES}.{name}", gates[name]
-
-
-def claims_gate_flags(flags: Sequence[str]) -> Iterator[str]:
-    """What flags of the kubelet say of the gate of claims where they do not switch it on."""
-    name = read_toml("user_data.toml")["kubelet"]["claims_gate"]["name"]
-    # nodeadm writes all flags into one line, so a name and its value may be two texts.
-    for before, word in pairwise(["", *" ".join(flags).split()]):
-        flag, _, value = word.partition("=")
-        gates = (
-            value if _flag(flag) == _GATES_FLAG else word if _flag(before) == _GATES_FLAG else ""
-        )
-        for gate in gates.split(","):
-            key, _, own = gate.partition("=")
-            if key == name and own.lower() not in _TRUE:
-                yield gate
+                yield refused(flag, row, f"{path}[{index}]", got=given, allowed=allowed)
 
 
 def hugepages_faults(spec: NodegroupSpec) -> Iterator[Finding]:
@@ -128,17 +91,12 @@ def hugepages_faults(spec: NodegroupSpec) -> Iterator[Finding]:
     yield from whole_number(spec.hugepages_2mi, path, lowest=0, highest=most, optional=True)
 
 
-def _flag(word: str) -> str:
-    """The name of a flag as the kubelet reads it."""
-    return f"--{word.lstrip('-').replace('_', '-')}"
-
-
 def _field_faults(key: str, value: object, path: str, *, own_image: bool) -> Iterator[Finding]:
     facts = read_toml("user_data.toml")["kubelet"]
     row = _owned(key, "fields", own_image=own_image)
     if row is not None:
         allowed = "fields that neither the library nor EKS sets"
-        yield _refused(key, row, path, got=value, allowed=allowed)
+        yield refused(key, row, path, got=value, allowed=allowed)
     elif key not in facts["fields"]:
         yield fault(
             "UnknownKubeletField",
@@ -155,7 +113,9 @@ def _field_faults(key: str, value: object, path: str, *, own_image: bool) -> Ite
 
 
 def _value_faults(key: str, value: object, path: str) -> Iterator[Finding]:
-    """The fault of a word that the kubelet does not know, at which it does not start."""
+    """The faults of a value that the kubelet does not read, at which it does not start."""
+    if key == GATES:
+        yield from gate_type_faults(value, path)
     facts = read_toml("user_data.toml")["kubelet"]
     allowed = facts["values"].get(key)
     if allowed and value not in allowed:
@@ -174,15 +134,3 @@ def _owned(name: str, column: str, *, own_image: bool) -> Mapping[str, Any] | No
     rows = read_toml("user_data.toml")["kubelet"]["owned"]
     owned = (row for row in rows if row["own_image"] or not own_image)
     return next((row for row in owned if name in row.get(column, ())), None)
-
-
-def _refused(name: str, row: Mapping[str, Any], path: str, *, got: object, allowed: str) -> Finding:
-    return fault(
-        "KubeletFlagOwned" if name.startswith("--") else "KubeletFieldOwned",
-        path,
-        f"{name} is not yours to set: {row['reason']}",
-        got=got,
-        allowed=allowed,
-        fix=row["fix"],
-        source=row["source"],
-    )

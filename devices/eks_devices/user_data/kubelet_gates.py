@@ -1,0 +1,137 @@
+"""Feature gates of the kubelet: their form, and which of them nobody may switch off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from .._data import read_toml
+from .._nested import found
+from ..findings import Finding, fault
+from ..kubernetes import version_key
+from ..typecheck import boolean, path_step, wrong_type
+
+if TYPE_CHECKING:
+    from ..spec import NodegroupSpec
+
+GATES: Final = "featureGates"
+_GATES_FLAG: Final = "--feature-gates"
+# What Go reads as true in a flag, in lower case.
+_TRUE: Final = ("1", "t", "true")
+
+
+class RefusedGate(NamedTuple):
+    """A gate that a user sets and the kubelet or the group does not bear.
+
+    `key` is where it stands below the kubelet, `config.featureGates.A` or `flags`; `plans` is
+    what it may be.
+    """
+
+    key: str
+    got: object
+    plans: str
+    row: Mapping[str, Any]
+
+
+def gate_type_faults(gates: object, path: str) -> Iterator[Finding]:
+    """Faults of what is no mapping of gates to true or false: the kubelet starts with nothing else.
+
+    Source: https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/
+    """
+    if not isinstance(gates, Mapping):
+        wanted = "a mapping of gates to True or False"
+        yield wrong_type(path, gates, wanted, 'write {"MemoryQoS": True} for instance')
+        return
+    for name, on in gates.items():
+        yield from boolean(on, f"{path}.{path_step(name)}")
+
+
+def kubelet_gate_faults(spec: NodegroupSpec, version: str, *, by_claims: bool) -> Iterator[Finding]:
+    """The faults of gates of the option `kubelet` on a Kubernetes version.
+
+    Args:
+        spec: The group.
+        version: The minor of its nodes, "1.35".
+        by_claims: Whether devices of the group are handed out by claims.
+    """
+    for name, on in _given(spec.kubelet):
+        one = _judged(name, f"{GATES}.{name}", on, version, got=on, by_claims=by_claims)
+        if one is not None:
+            path, allowed = f"{spec.path}.kubelet.{one.key}", f"{one.plans}, or other gates"
+            yield refused(one.key, one.row, path, got=one.got, allowed=allowed)
+
+
+def refused_gates(
+    kubelet: Mapping[str, Any], version: str, *, by_claims: bool
+) -> Iterator[RefusedGate]:
+    """The gates of the part `kubelet` of a NodeConfig that a version or the group does not bear."""
+    for name, on in _given(kubelet.get("config") or {}):
+        key = f"config.{GATES}.{name}"
+        one = _judged(name, key, on, version, got=on, by_claims=by_claims)
+        yield from [] if one is None else [one]
+    for gate in _flag_gates(kubelet.get("flags") or ()):
+        name, _, value = gate.partition("=")
+        on = value.lower() in _TRUE
+        one = _judged(name, "flags", on, version, got=gate, by_claims=by_claims)
+        yield from [] if one is None else [one]
+
+
+def flag_name(word: str) -> str:
+    """The name of a flag as the kubelet reads it."""
+    return f"--{word.lstrip('-').replace('_', '-')}"
+
+
+def refused(name: str, row: Mapping[str, Any], path: str, *, got: object, allowed: str) -> Finding:
+    """The fault of a field or flag of the kubelet that is not the user's to set."""
+    return fault(
+        "KubeletFlagOwned" if name.startswith("--") else "KubeletFieldOwned",
+        path,
+        f"{name} is not yours to set: {row['reason']}",
+        got=got,
+        allowed=allowed,
+        fix=row["fix"],
+        source=row["source"],
+    )
+
+
+def _given(config: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    gates = found(config, (GATES,))
+    yield from gates.items() if isinstance(gates, Mapping) else ()
+
+
+def _flag_gates(flags: Sequence[str]) -> Iterator[str]:
+    """The gates that flags name, each with its value."""
+    # nodeadm writes all flags into one line, so a name and its value may be two texts.
+    for before, word in pairwise(["", *" ".join(flags).split()]):
+        flag, _, value = word.partition("=")
+        gates = (
+            value
+            if flag_name(flag) == _GATES_FLAG
+            else word
+            if flag_name(before) == _GATES_FLAG
+            else ""
+        )
+        yield from filter(None, gates.split(","))
+
+
+def _judged(
+    name: str, key: str, on: object, version: str, *, got: object, by_claims: bool
+) -> RefusedGate | None:
+    """What is wrong with a gate and its value, None for nothing that is known."""
+    facts = read_toml("kubernetes.toml")
+    claims = read_toml("user_data.toml")["kubelet"]["claims_gate"]
+    if name == claims["name"] and by_claims and on is not True:
+        return RefusedGate(key, got, "true", claims)
+    locked = facts["locked_gates"].get(name)
+    if locked and version_key(locked) <= version_key(version) and on is not True:
+        return RefusedGate(key, got, "true", _row("gate_locked", name, version, locked))
+    if facts["gates"].get(name, {}).get(version) == "none":
+        return RefusedGate(key, got, "no such gate", _row("gate_unknown", name, version, ""))
+    return None
+
+
+def _row(id: str, name: str, version: str, locked: str) -> Mapping[str, Any]:  # noqa: A002
+    row = read_toml("user_data.toml")["kubelet"][id]
+    reason = row["reason"].format(name=name, version=version, since=locked)
+    return {**row, "reason": reason}
