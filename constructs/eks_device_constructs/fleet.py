@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from aws_cdk import aws_autoscaling as autoscaling
+from aws_cdk import aws_eks_v2 as eks
 from constructs import IConstruct
 
 from eks_devices import ClusterPlan, Finding, NodegroupPlan
@@ -28,6 +30,7 @@ from .tree import is_in_tree
 if TYPE_CHECKING:
     from .drivers import DeviceDrivers
     from .membership import Membership
+    from .system_nodegroup import SystemNodegroup
 
 
 class Fleet:
@@ -35,6 +38,7 @@ class Fleet:
 
     Attributes:
         scoped: The scoped installations by their names.
+        others: Node groups without accelerators.
         options: What the managers of the default installation have once.
     """
 
@@ -47,6 +51,7 @@ class Fleet:
             is_foreign: Whether another app may hold the cluster's default installation.
         """
         self.scoped: dict[str, DeviceDrivers] = {}
+        self.others: list[SystemNodegroup] = []
         self._home = home
         self._version = kubernetes_version
         self._is_foreign = is_foreign
@@ -91,6 +96,7 @@ class Fleet:
             keep=self._keep,
             options=self.options,
             default_elsewhere=self._default_elsewhere,
+            has_ordinary_nodes=self._has_ordinary_nodes,
         )
         waiting = [one for plan in self._waiting(groups) for one in unserved(plan)]
         return replace(plan, findings=(*plan.findings, *waiting))
@@ -102,7 +108,15 @@ class Fleet:
     def findings_together(self, groups: Iterable[Membership]) -> list[Finding]:
         """What groups have together and none has alone."""
         plans = tuple(one.plan for one in groups)
-        found = list(findings_together(plans, self._keep, self.options))
+        found = list(
+            findings_together(
+                plans,
+                self._keep,
+                self.options,
+                default_elsewhere=self._default_elsewhere,
+                has_ordinary_nodes=self._has_ordinary_nodes,
+            )
+        )
         for owner, claim, plan in self._claims:
             if astray := list(elsewhere_findings(claim, plan, plans)):
                 found += astray if is_in_tree(owner) else []
@@ -142,3 +156,14 @@ class Fleet:
     @property
     def _default_elsewhere(self) -> bool:
         return self._is_foreign and self._drivers is None
+
+    @property
+    def _has_ordinary_nodes(self) -> bool:
+        """Whether there are nodes without devices, or may be: of others' clusters nobody knows."""
+        if self._is_foreign or self.drivers is None:
+            return True
+        if any(is_in_tree(one, beside=self._home) for one in self.others):
+            return True
+        # The CDK's own ways to give a cluster nodes leave them below it.
+        own = (eks.Nodegroup, autoscaling.AutoScalingGroup)
+        return any(isinstance(one, own) for one in self._home.node.children)

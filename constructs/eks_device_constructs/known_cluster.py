@@ -107,7 +107,7 @@ class KnownCluster:
         self.kubernetes_version = kubernetes_version
         self.is_foreign = is_foreign
         self.fleet = Fleet(beside, kubernetes_version, is_foreign=is_foreign)
-        self.others: list[SystemNodegroup] = []
+        self.others: list[SystemNodegroup] = self.fleet.others
         self.sent = SentObjects(beside)
         self.homes: list[Construct] = []
         self.host: NodegroupHost | None = None

@@ -15,8 +15,10 @@ from .kubernetes import KubernetesMinor, find_minor, support_findings
 from .names import DEFAULT_OWNER, EXTERNAL_OWNER, HOST_OWNER
 from .neuron_health_findings import neuron_health_findings
 from .neuron_installation import NeuronInstallation
+from .neuron_scheduler_findings import neuron_scheduler_findings
 from .nodegroup_planner import judge_nodegroup, nodegroup_faults
 from .nvidia_installation import NvidiaInstallation
+from .ordinary_nodes import ordinary_node_findings
 from .plans import ClusterPlan, DevicePlan, DriverPlan, NodegroupPlan
 from .spec import NodegroupSpec
 from .typecheck import listed, path_step
@@ -73,16 +75,24 @@ def join_plans(
     keep: Keep | None = None,
     options: InstallationOptions | None = None,
     default_elsewhere: bool = False,
+    has_ordinary_nodes: bool = True,
 ) -> ClusterPlan:
     """The plan of a cluster from the plans of its groups; raises the faults of `join_faults`.
 
-    Where another app holds the default installation, nobody here knows what it holds.
+    Where another app holds the default installation, nobody here knows what it holds. Nodes
+    without devices are taken to be there unless they are known to be missing.
     """
     raise_faults(join_faults(plans, keep=keep, default_elsewhere=default_elsewhere))
     findings = [*support_findings(minor, "kubernetes_version")]
     findings += [finding for plan in plans for finding in plan.findings]
     options = options or InstallationOptions()
-    findings += findings_together(plans, keep or {}, options)
+    findings += findings_together(
+        plans,
+        keep or {},
+        options,
+        default_elsewhere=default_elsewhere,
+        has_ordinary_nodes=has_ordinary_nodes,
+    )
     return ClusterPlan(
         kubernetes_version=minor.version,
         nodegroups=plans,
@@ -94,13 +104,22 @@ def join_plans(
 
 
 def findings_together(
-    plans: tuple[NodegroupPlan, ...], keep: Keep, options: InstallationOptions
+    plans: tuple[NodegroupPlan, ...],
+    keep: Keep,
+    options: InstallationOptions,
+    *,
+    default_elsewhere: bool = False,
+    has_ordinary_nodes: bool = True,
 ) -> Iterator[Finding]:
     """What groups and their installation have together and none has alone."""
     yield from cluster_findings(plans)
     # While there is no group, nobody knows what is to be read.
     if plans:
         yield from idle_options(options, _held(plans, keep))
+        if not has_ordinary_nodes:
+            yield from ordinary_node_findings(options, _held(plans, keep))
+    if not default_elsewhere:
+        yield from neuron_scheduler_findings(options.neuron, plans)
     yield from neuron_health_findings(options.neuron.health, plans, _held(plans, keep))
 
 

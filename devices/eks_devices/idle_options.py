@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from .findings import Finding, fault, warning
 from .installation_options import InstallationOptions
+from .neuron_scheduler_findings import SCHEDULER_PAGE
 from .vocabulary import DeviceType, Mechanism
 
 Manager = tuple[DeviceType, Mechanism]
@@ -16,10 +17,6 @@ _GPU_PLUGIN: Manager = (DeviceType.GPU, Mechanism.DEVICE_PLUGIN)
 _DOMAINS: Manager = (DeviceType.COMPUTE_DOMAIN, Mechanism.DRA)
 _NEURON_DRIVER: Manager = (DeviceType.NEURON, Mechanism.DRA)
 _NEURON_PLUGIN: Manager = (DeviceType.NEURON, Mechanism.DEVICE_PLUGIN)
-_SCHEDULER = (
-    "https://awsdocs-neuron.readthedocs-hosted.com/en/latest/containers/"
-    "kubernetes-getting-started.html"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,5 +90,5 @@ def contradicted_options(
             allowed="False, or clusters with Neuron devices by device plugin",
             fix="leave it out, or use mechanism=Mechanism.DEVICE_PLUGIN for a group, or name "
             "DeviceType.NEURON: (Mechanism.DEVICE_PLUGIN,) in keep",
-            source=_SCHEDULER,
+            source=SCHEDULER_PAGE,
         )

@@ -8,11 +8,19 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import aws_ec2 as ec2
 from aws_cdk.assertions import Annotations, Match
 from tests.short_names import DRA, NEURON, PLUGIN
 
 from eks_device_charts import ImageSource
-from eks_device_constructs import AcceleratedCluster, ClusterReference, Delivery, DeviceDrivers
+from eks_device_constructs import (
+    AcceleratedCluster,
+    AcceleratedNodegroup,
+    ClusterReference,
+    Delivery,
+    DeviceDrivers,
+    ExternalDrivers,
+)
 from eks_devices import Component, EksDevicesError, NeuronHealth, NeuronInstallation
 
 MANIFEST = "Custom::AWSCDK-EKS-KubernetesResource"
@@ -268,3 +276,35 @@ def test_recovery_beside_node_repair_is_warned_of(make_served):
         "*", Match.string_like_regexp(r".*NeuronRepairedTwice.*")
     )
     assert len(found) == 1
+
+
+def advised(stack) -> list[str]:
+    found = Annotations.from_stack(stack).find_info(
+        "*", Match.string_like_regexp(r".*some that are not connected.*")
+    )
+    return [str(one.entry.data) for one in found]
+
+
+def test_the_extension_is_advised_once_for_all_groups(make_served):
+    world = make_served()
+    world.add_trn2("A", mechanism=PLUGIN)
+    world.add_trn2("B", mechanism=PLUGIN)
+
+    (text,) = advised(world.stack)
+    assert "(A, B)" in text
+
+
+def test_nothing_is_advised_where_another_app_holds_the_default_installation(tmp_path):
+    stack = cdk.Stack(cdk.App(outdir=str(tmp_path / "out")), "Stack")
+    theirs = ClusterReference(name="theirs", version="1.36", security_group="sg-0123456789abcdef0")
+    AcceleratedNodegroup(
+        stack,
+        "Inf2",
+        cluster=theirs,
+        subnet=ec2.Subnet.from_subnet_id(stack, "Subnet", "subnet-0123456789abcdef0"),
+        drivers=ExternalDrivers(),
+        instance_type="inf2.48xlarge",
+        max_size=1,
+    )
+
+    assert advised(stack) == []

@@ -1,0 +1,53 @@
+"""What of an installation runs on nodes without devices, and waits where a cluster has none."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from .findings import Finding, warning
+from .installation_options import InstallationOptions
+from .vocabulary import DeviceType, Mechanism
+
+Manager = tuple[DeviceType, Mechanism]
+
+# What it is in words, the manager that it comes with, and the option that asks for it.
+_PODS: Final[tuple[tuple[str, Manager, str], ...]] = (
+    (
+        "Neuron's scheduler extension and the scheduler that asks it",
+        (DeviceType.NEURON, Mechanism.DEVICE_PLUGIN),
+        "neuron.scheduler_extension",
+    ),
+    ("the controller of ComputeDomains", (DeviceType.COMPUTE_DOMAIN, Mechanism.DRA), ""),
+    (
+        "the webhook that checks claims",
+        (DeviceType.GPU, Mechanism.DRA),
+        "nvidia.claim_webhook",
+    ),
+)
+
+
+def ordinary_node_findings(
+    options: InstallationOptions, held: Collection[Manager]
+) -> Iterator[Finding]:
+    """The warning of a cluster without a node that has no devices, once for all that waits.
+
+    Args:
+        options: The options of the cluster's default installation.
+        held: The managers that it holds.
+    """
+    waiting = [what for what, manager, option in _PODS if manager in held and _on(options, option)]
+    if waiting:
+        yield warning(
+            "NoOrdinaryNodes",
+            "cluster.nodegroups",
+            "every node group has devices, and what runs on nodes without any waits for one: "
+            + "; ".join(waiting),
+            fix="use add_system_nodegroup(), which CoreDNS needs too; acknowledge this where the "
+            "cluster has other nodes without devices",
+        )
+
+
+def _on(options: InstallationOptions, option: str) -> bool:
+    maker, _, name = option.partition(".")
+    return not option or bool(getattr(getattr(options, maker), name))

@@ -1,0 +1,110 @@
+"""What runs on nodes without devices: whether a cluster of ours is told that it has none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk.assertions import Annotations, Match
+from tests.short_names import DOMAIN, DRA, GPU, NEURON, PLUGIN
+
+from eks_device_constructs import ClusterReference, Delivery, DeviceDrivers
+from eks_devices import ClaimWebhook, NeuronInstallation, NvidiaInstallation
+
+EXTENDED = NeuronInstallation(scheduler_extension=True)
+CHECKED = NvidiaInstallation(claim_webhook=ClaimWebhook.cert_manager())
+G6E = {"instance_type": "g6e.12xlarge", "max_size": 1, "mechanism": DRA}
+
+
+def told(stack: cdk.Stack) -> list[str]:
+    found = Annotations.from_stack(stack).find_warning(
+        "*", Match.string_like_regexp(r".*every node group has devices.*")
+    )
+    return [str(one.entry.data) for one in found]
+
+
+def test_schedulers_without_a_node_are_told_of_once(make_served):
+    world = make_served(neuron=EXTENDED)
+    world.add_trn2("A", mechanism=PLUGIN)
+    world.add_trn2("B", mechanism=PLUGIN)
+
+    (text,) = told(world.stack)
+    assert "scheduler extension" in text
+    assert "ComputeDomains" not in text
+    assert "add_system_nodegroup()" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"nvidia": CHECKED}, "webhook"),
+        ({"keep": {DOMAIN: (DRA,)}}, "controller of ComputeDomains"),
+    ],
+)
+def test_each_part_that_waits_is_named(make_served, options, expected):
+    world = make_served(**options)
+    world.cluster.add_nodegroup("G6e", **G6E)
+
+    (text,) = told(world.stack)
+    assert expected in text
+    assert "scheduler" not in text
+
+
+def test_nothing_is_told_where_nothing_waits(make_served, make_world):
+    plain, idle, unserved = make_served(), make_served(neuron=EXTENDED), make_world()
+    plain.add_trn2(mechanism=PLUGIN)
+    unserved.add_trn2(mechanism=PLUGIN)
+
+    assert [told(one.stack) for one in (plain, idle, unserved)] == [[], [], []]
+
+
+def add_own(world: Any) -> None:
+    world.cluster.cluster.add_nodegroup_capacity(
+        "Own", instance_types=[ec2.InstanceType("m7i.large")]
+    )
+
+
+@pytest.mark.parametrize("add", [lambda world: world.cluster.add_system_nodegroup(), add_own])
+def test_nodes_that_are_added_after_the_groups_count(make_served, add):
+    world = make_served(neuron=EXTENDED)
+    world.add_trn2(mechanism=PLUGIN)
+    add(world)
+
+    assert told(world.stack) == []
+
+
+def test_system_nodes_that_were_removed_again_do_not_count(make_served):
+    world = make_served(neuron=EXTENDED)
+    world.add_trn2(mechanism=PLUGIN)
+    world.cluster.add_system_nodegroup("Gone")
+    assert world.cluster.node.try_remove_child("Gone")
+
+    assert len(told(world.stack)) == 1
+
+
+def test_the_plan_for_the_command_line_has_it_too(make_served):
+    world = make_served(neuron=EXTENDED)
+    world.add_trn2(mechanism=PLUGIN)
+    before = [one.code for one in world.cluster.plan.findings]
+    world.cluster.add_system_nodegroup()
+    after = [one.code for one in world.cluster.plan.findings]
+
+    assert "NoOrdinaryNodes" in before
+    assert "NoOrdinaryNodes" not in after
+
+
+def test_nobody_knows_the_nodes_of_a_cluster_of_others(tmp_path):
+    stack = cdk.Stack(cdk.App(outdir=str(tmp_path / "out")), "Stack")
+    theirs = ClusterReference(name="theirs", version="1.36", security_group="sg-0123456789abcdef0")
+    DeviceDrivers(
+        stack,
+        "Drivers",
+        cluster=theirs,
+        delivery=Delivery.gitops(str(tmp_path / "repository")),
+        neuron=EXTENDED,
+        keep={NEURON: (PLUGIN,), GPU: (DRA,)},
+    )
+
+    assert told(stack) == []
