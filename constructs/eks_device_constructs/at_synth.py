@@ -14,9 +14,10 @@ from constructs import Construct, IValidation
 from eks_devices import Finding
 from eks_devices.plans import PLAN_FILE_SCHEMA, PLAN_FILE_SUFFIX
 
-from .annotations import inform, warn
+from .annotations import annotate, inform, warn
 from .hosts import NodegroupHost
 from .known_cluster import KnownCluster
+from .scope_options import unread_findings
 from .tree import is_in_tree, top_stack
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class _Cluster:
     def __init__(self, host: NodegroupHost) -> None:
         self.host = host
         self._told: set[Finding] = set()
+        self._told_scopes: list[Construct] = []
 
     def finish(self) -> list[str]:
         """Tell what is known now; returns what keeps the stack from being deployed."""
@@ -42,7 +44,16 @@ class _Cluster:
         warn(self.host.home, [one for one in together if one not in self._told])
         inform(self.host.home, [one for one in (*together, *apart) if one not in self._told])
         self._told.update(together, apart)
+        self._tell_scopes()
         return faults
+
+    def _tell_scopes(self) -> None:
+        """Warn of options that no default installation of this app takes over from a scope."""
+        fleet = self.host.fleet
+        for scope in fleet.scopes if fleet.drivers is None else ():
+            if scope not in self._told_scopes:
+                annotate(scope, unread_findings(scope.named_options))
+                self._told_scopes.append(scope)
 
 
 _Clusters = dict[Construct, _Cluster]

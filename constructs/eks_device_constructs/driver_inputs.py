@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import cast
 
 from eks_device_charts.manifests import ImageSource
-from eks_devices import Finding, NeuronInstallation
+from eks_devices import Finding
 from eks_devices.checks import scope_faults
-from eks_devices.findings import fault, warning
-from eks_devices.installation_options import OPTION_TYPES, option_type_faults
+from eks_devices.findings import fault
+from eks_devices.installation_options import OPTION_TYPES, NamedOptions, option_type_faults
 from eks_devices.keep import keep_faults
 from eks_devices.kubernetes import minors
 from eks_devices.typecheck import wrong_type
 
 from .delivery import Delivery
 from .hosts import NodegroupHost
+from .scope_options import late_default_faults
 from .tree import is_in_tree
 
 
@@ -42,34 +44,51 @@ def installation_faults(
     if isinstance(delivery, Delivery):
         yield from delivery.faults(host)
     if scope_name is None:
-        yield from _default_faults(host)
+        yield from _default_faults(host) or _late_faults(host, options)
     else:
         yield from _scope_faults(host, keep, scope_name)
         yield from _other_option_faults(host, options)
 
 
-def _default_faults(host: NodegroupHost) -> Iterator[Finding]:
+def _default_faults(host: NodegroupHost) -> list[Finding]:
     fleet = host.fleet
     other = fleet.drivers.node.path if fleet.drivers else "that of another app"
     if fleet.drivers is not None or fleet.has_default_elsewhere:
-        yield fault(
-            "SecondDefaultInstallation",
-            "drivers",
-            "a cluster has one default installation, and this one has it already",
-            got=f"another one beside {other}",
-            allowed="one DeviceDrivers without scope_name",
-            fix="use the first one, or pass scope_name=...",
-        )
-        return
+        return [
+            fault(
+                "SecondDefaultInstallation",
+                "drivers",
+                "a cluster has one default installation, and this one has it already",
+                got=f"another one beside {other}",
+                allowed="one DeviceDrivers without scope_name",
+                fix="use the first one, or pass scope_name=...",
+            )
+        ]
     waiting = [one.plan.name for one in fleet.groups if one.serving.awaits_drivers(one.plan)]
-    if waiting:
-        yield fault(
+    if not waiting:
+        return []
+    return [
+        fault(
             "GroupsBeforeDrivers",
             "drivers",
             "node groups that this installation would serve were added before it",
             got=", ".join(waiting),
             allowed="an installation that comes before its groups",
             fix="make DeviceDrivers first, or pass delivery= to the cluster",
+        )
+    ]
+
+
+def _late_faults(host: NodegroupHost, options: Mapping[str, object]) -> Iterator[Finding]:
+    """The faults of a default installation with other options than scopes that were there first."""
+    if list(option_type_faults(**options)):
+        return
+    before = host.fleet.options
+    after = before.with_named(**cast("NamedOptions", options))
+    for scope in host.fleet.scopes:
+        plans = [one.plan for one in host.fleet.groups if one.serving.installation is scope]
+        yield from late_default_faults(
+            scope.node.path, scope.named_options, plans, before=before, after=after
         )
 
 
@@ -87,17 +106,6 @@ def _other_option_faults(host: NodegroupHost, options: Mapping[str, object]) -> 
                 allowed="None, or the options of the default installation",
                 fix=f"leave {name} out",
             )
-
-
-def scope_findings(host: NodegroupHost, neuron: NeuronInstallation) -> Iterator[Finding]:
-    """The warning of what a scope is asked for and only a default installation would install."""
-    if neuron != NeuronInstallation() and host.fleet.drivers is None:
-        yield warning(
-            "NeuronOptionsOfDefault",
-            "neuron",
-            "a scoped installation installs none of these, and the default one is not known here",
-            fix="pass neuron= to the default installation of the cluster, and leave it out here",
-        )
 
 
 def _scope_faults(host: NodegroupHost, keep: object, scope_name: object) -> Iterator[Finding]:

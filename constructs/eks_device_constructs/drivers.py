@@ -37,7 +37,7 @@ from eks_devices.typecheck import member, members, wrong_type
 from .addons import serves_identity
 from .annotations import annotate
 from .delivery import Delivery
-from .driver_inputs import installation_faults, scope_findings
+from .driver_inputs import installation_faults
 from .hosts import AnyCluster, NodegroupHost
 from .inputs import place_faults, scope_faults
 from .joining import find_host
@@ -85,11 +85,13 @@ class DeviceDrivers(Construct):
         delivery: How objects reach the cluster.
         scope_name: The name of a scoped installation; None for the default one.
         scope_address: What tells it from one of another app in a cluster that apps share.
+        named_options: What it was given of what a cluster has once.
     """
 
     delivery: Delivery
     scope_name: str | None
     scope_address: str
+    named_options: NamedOptions
 
     def __init__(
         self,
@@ -133,7 +135,7 @@ class DeviceDrivers(Construct):
         kept = kept_drivers(keep or {}, installation.options.nvidia)
         raise_faults(one for driver in kept for one in driver_faults(driver, installation))
         super().__init__(scope, id)
-        self._installation = installation
+        self._images, self.named_options = images, once
         self.delivery, self.scope_name = delivery, scope_name
         self._join(host, keep or {}, kept)
 
@@ -145,7 +147,6 @@ class DeviceDrivers(Construct):
         self._marker: list[IConstruct] = []
         self._waited: list[IConstruct] = []
         if self.scope_name is not None:
-            annotate(self, scope_findings(host, self._installation.options.neuron))
             self._host.fleet.scoped[self.scope_name] = self
             return
         self._host.fleet.set_default(self, keep, self._installation.options)
@@ -153,6 +154,11 @@ class DeviceDrivers(Construct):
         self._marker = self._carrier.send(marker.name, marker.objects, overwrite=False)
         for driver in kept:
             self._install(driver)
+
+    @property
+    def _installation(self) -> Installation:
+        """What is drawn from now: the default installation may come after a scope."""
+        return _installation(self._host, self._images, **self.named_options)
 
     def serving_faults(self, host: NodegroupHost, plan: NodegroupPlan) -> list[Finding]:
         """What keeps this installation from serving a group of a cluster."""

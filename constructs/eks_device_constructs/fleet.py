@@ -82,6 +82,11 @@ class Fleet:
         self.options = options
 
     @property
+    def scopes(self) -> list[DeviceDrivers]:
+        """The scoped installations that are still there."""
+        return [one for one in self.scoped.values() if self._is_there(one)]
+
+    @property
     def has_default_elsewhere(self) -> bool:
         """Whether a group says that another app holds the default installation."""
         return any(one.serving.elsewhere for one in self.groups)

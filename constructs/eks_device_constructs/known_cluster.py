@@ -18,7 +18,6 @@ from .fleet import Fleet
 from .references import AuthenticationMode, ClusterReference
 from .sent import SentObjects
 from .shapes import attribute
-from .tree import is_in_tree
 
 if TYPE_CHECKING:
     from .hosts import NodegroupHost
@@ -122,7 +121,7 @@ class KnownCluster:
         """Whether all groups and installations of a cluster that is not made here were removed."""
         if self.host is not None or self.fleet.groups or self.fleet.drivers is not None:
             return False
-        return not any(is_in_tree(one) for one in self.fleet.scoped.values())
+        return not self.fleet.scopes
 
 
 # What two references to one cluster may not say differently.

@@ -1,0 +1,143 @@
+"""Options that a cluster has once, where a scope is made before the default installation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk.assertions import Annotations, Match
+
+from eks_device_constructs import (
+    AcceleratedNodegroup,
+    ClusterReference,
+    Delivery,
+    DeviceDrivers,
+)
+from eks_devices import (
+    Capacity,
+    DeviceType,
+    Mechanism,
+    NeuronHealth,
+    NeuronInstallation,
+    NvidiaInstallation,
+)
+
+EXTENDED = NeuronInstallation(scheduler_extension=True)
+CRASHING = NvidiaInstallation(compute_domain_gates={"CrashOnNVLinkFabricErrors": False})
+FEW = NvidiaInstallation(nodes_per_imex_domain=4)
+KEPT = {
+    DeviceType.NEURON: (Mechanism.DEVICE_PLUGIN,),
+    DeviceType.COMPUTE_DOMAIN: (Mechanism.DRA,),
+    DeviceType.GPU: (Mechanism.DRA,),
+    DeviceType.EFA: (Mechanism.DRA,),
+}
+
+
+class Theirs:
+    """A cluster that something else made, in an app with one stack."""
+
+    def __init__(self, folder: Any) -> None:
+        self.app = cdk.App(outdir=str(folder / "out"))
+        self.stack = cdk.Stack(self.app, "Stack", env=cdk.Environment(region="us-east-2"))
+        self.cluster = ClusterReference(
+            name="theirs",
+            version="1.36",
+            security_group="sg-0123456789abcdef0",
+            vpc=ec2.Vpc(self.stack, "Vpc", max_azs=2),
+        )
+        self.delivery = Delivery.gitops(str(folder / "manifests"))
+
+    def drivers(self, name: str, **options: Any) -> DeviceDrivers:
+        given = {"cluster": self.cluster, "delivery": self.delivery}
+        return DeviceDrivers(self.stack, name, **given, **options)
+
+    def group(self, drivers: DeviceDrivers) -> AcceleratedNodegroup:
+        return AcceleratedNodegroup(
+            self.stack,
+            "P6e",
+            cluster=self.cluster,
+            drivers=drivers,
+            instance_type="p6e-gb200.36xlarge",
+            subnet=self.cluster.vpc.private_subnets[0],
+            capacity=Capacity.ultraserver_block("cr-0123456789abcdef0", nodes=9),
+            max_size=9,
+        )
+
+    def told(self) -> list[str]:
+        found = Annotations.from_stack(self.stack).find_warning(
+            "*", Match.string_like_regexp(r".*NeuronOptionsOfDefault.*")
+        )
+        return [one.id for one in found]
+
+
+@pytest.fixture
+def theirs(tmp_path) -> Theirs:
+    return Theirs(tmp_path)
+
+
+def test_a_default_installation_that_comes_later_takes_the_options_over(theirs):
+    theirs.drivers("Team", scope_name="team", neuron=EXTENDED)
+    theirs.drivers("Default", neuron=EXTENDED)
+
+    assert theirs.told() == []
+
+
+def test_each_scope_is_told_once_while_no_default_installation_comes(theirs):
+    theirs.drivers("A", scope_name="a", neuron=EXTENDED)
+    theirs.drivers("B", scope_name="b", neuron=NeuronInstallation(health=NeuronHealth()))
+    theirs.drivers("C", scope_name="c")
+    theirs.app.synth()
+
+    assert theirs.told() == ["/Stack/A", "/Stack/B"]
+
+
+def test_a_scope_that_was_removed_again_is_told_nothing(theirs):
+    theirs.drivers("Team", scope_name="team", neuron=EXTENDED)
+    theirs.drivers("Stays", scope_name="stays")
+    theirs.stack.node.try_remove_child("Team")
+
+    assert theirs.told() == []
+
+
+@pytest.mark.parametrize("neuron", [None, NeuronInstallation(health=NeuronHealth())])
+def test_a_default_installation_with_other_options_than_a_scope_is_refused(
+    theirs, faults_of, neuron
+):
+    theirs.drivers("Team", scope_name="team", neuron=EXTENDED)
+
+    assert faults_of(theirs.drivers, "Default", neuron=neuron) == {
+        ("NeuronInstallationDiffers", "neuron")
+    }
+
+
+def test_options_of_another_type_are_a_fault_of_their_own(theirs, faults_of):
+    theirs.drivers("Team", scope_name="team", neuron=EXTENDED)
+
+    assert faults_of(theirs.drivers, "Default", neuron=FEW) == {("WrongType", "neuron")}
+
+
+def test_a_scope_without_groups_takes_the_options_of_a_later_default(theirs):
+    scope = theirs.drivers("Team", scope_name="team")
+    theirs.drivers("Default", nvidia=CRASHING, keep=KEPT)
+    theirs.group(scope)
+    theirs.app.synth()
+
+    files = Path(theirs.app.outdir).glob("eks-devices/**/*compute-domain*team*.yaml")
+    (text,) = (one.read_text() for one in files)
+    assert "CrashOnNVLinkFabricErrors=false" in text
+
+
+def test_a_default_installation_after_groups_of_a_scope_with_other_options_is_refused(
+    theirs, faults_of
+):
+    theirs.group(theirs.drivers("Team", scope_name="team"))
+
+    assert faults_of(theirs.drivers, "Default", nvidia=CRASHING, keep=KEPT) == {
+        ("GroupsBeforeDrivers", "nvidia.compute_domain_gates")
+    }
+    # What DaemonSets do not read may come later.
+    default = theirs.drivers("Default", neuron=EXTENDED, nvidia=FEW, keep=KEPT)
+    assert default.scope_name is None
