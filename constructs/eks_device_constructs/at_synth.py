@@ -104,7 +104,10 @@ class _AtSynth:
 
 
 def _text(clusters: _Clusters) -> str:
-    plans = {at.node.path: one.host.fleet.plan.to_dict() for at, one in clusters.items()}
-    entries = [{"path": path, "plan": plan} for path, plan in sorted(plans.items())]
+    fleets = {at.node.path: one.host.fleet for at, one in clusters.items()}
+    entries = [
+        {"path": path, "plan": fleet.plan.to_dict(), "claims": fleet.claims}
+        for path, fleet in sorted(fleets.items())
+    ]
     content = {"schema": PLAN_FILE_SCHEMA, "clusters": entries}
     return json.dumps(content, indent=2, sort_keys=True) + "\n"

@@ -16,6 +16,7 @@ from eks_devices.typecheck import boolean
 
 from .annotations import annotate
 from .delivery import Carrier, Delivery
+from .fleet import NotedClaim
 from .hosts import NodegroupHost
 from .sent import Sent
 from .tree import address_of, stack_of
@@ -59,7 +60,7 @@ class ClaimSender:
         if made is None and claim.namespace not in _DEFAULT_NAMESPACES:
             annotate(self._group, [_not_made(claim)])
         annotate(self._group, claim_findings(claim, manifest, plan))
-        self._host.fleet.note_claim(self._group, claim, plan)
+        self._host.fleet.note_claim(NotedClaim(self._group, claim, plan, manifest))
 
     def _judged(
         self, claim: Claim, plan: NodegroupPlan, create_namespace: object

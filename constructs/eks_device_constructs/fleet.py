@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aws_cdk import aws_autoscaling as autoscaling
 from aws_cdk import aws_eks_v2 as eks
@@ -13,6 +13,7 @@ from constructs import IConstruct
 from eks_devices import ClusterPlan, Finding, NodegroupPlan
 from eks_devices.claims.elsewhere import elsewhere_findings
 from eks_devices.claims.on_nodegroup import Claim
+from eks_devices.claims.summary import claim_summary
 from eks_devices.cluster_planner import (
     drivers_of,
     findings_together,
@@ -25,12 +26,21 @@ from eks_devices.installation_options import InstallationOptions
 from eks_devices.keep import Keep
 from eks_devices.kubernetes import minors
 
-from .tree import is_in_tree
+from .tree import ancestors, is_in_tree
 
 if TYPE_CHECKING:
     from .drivers import DeviceDrivers
     from .membership import Membership
     from .system_nodegroup import SystemNodegroup
+
+
+class NotedClaim(NamedTuple):
+    """A claim for the devices of a group or pool, who added it, and what it came to."""
+
+    owner: IConstruct
+    claim: Claim
+    plan: NodegroupPlan
+    manifest: dict[str, Any]
 
 
 class Fleet:
@@ -58,7 +68,7 @@ class Fleet:
         self._groups: list[Membership] = []
         self._drivers: DeviceDrivers | None = None
         self._keep: Keep = {}
-        self._claims: list[tuple[IConstruct, Claim, NodegroupPlan]] = []
+        self._claims: list[NotedClaim] = []
         self.options = InstallationOptions()
 
     @property
@@ -106,9 +116,21 @@ class Fleet:
         waiting = [one for plan in self._waiting(groups) for one in unserved(plan)]
         return replace(plan, findings=(*plan.findings, *waiting))
 
-    def note_claim(self, owner: IConstruct, claim: Claim, plan: NodegroupPlan) -> None:
-        """Remember a claim for the devices of a group, and who added it."""
-        self._claims.append((owner, claim, plan))
+    def note_claim(self, claim: NotedClaim) -> None:
+        """Remember a claim for the devices of a group."""
+        self._claims.append(claim)
+
+    @property
+    def claims(self) -> list[dict[str, Any]]:
+        """The claims that are still there as plain JSON values, each with its node groups."""
+        groups = [(one.plan.name, ancestors(one.group)) for one in self.groups]
+        told = [
+            claim_summary(one.claim, one.manifest)
+            | {"nodegroups": [name for name, above in groups if one.owner in above]}
+            for one in self._claims
+            if is_in_tree(one.owner)
+        ]
+        return sorted(told, key=lambda one: (one["namespace"], one["name"], one["kind"]))
 
     def findings_together(self, groups: Iterable[Membership]) -> list[Finding]:
         """What groups have together and none has alone."""
@@ -122,9 +144,9 @@ class Fleet:
                 has_ordinary_nodes=self._has_ordinary_nodes,
             )
         )
-        for owner, claim, plan in self._claims:
-            if astray := list(elsewhere_findings(claim, plan, plans)):
-                found += astray if is_in_tree(owner) else []
+        for one in self._claims:
+            if astray := list(elsewhere_findings(one.claim, one.plan, plans)):
+                found += astray if is_in_tree(one.owner) else []
         return found
 
     def whole_faults(self, groups: Iterable[Membership]) -> list[Finding]:

@@ -86,7 +86,7 @@ def test_the_plan_is_written_into_the_assembly(make_world):
 
     assert content["schema"] == "eks-devices/plan-file/v1"
     assert content["clusters"] == [
-        {"path": "Training/Cluster", "plan": world.cluster.plan.to_dict()}
+        {"path": "Training/Cluster", "plan": world.cluster.plan.to_dict(), "claims": []}
     ]
 
 

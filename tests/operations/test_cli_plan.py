@@ -169,7 +169,14 @@ def test_json_holds_the_plans_as_they_are(tmp_path: Path, report: Reporter):
     assert json.loads(text) == {
         "schema": "eks-devices/plan-report/v1",
         "assembly": str(folder),
-        "clusters": [{"path": "Training/Cluster", "file": "a.eks-devices.json", "plan": LARGE}],
+        "clusters": [
+            {
+                "path": "Training/Cluster",
+                "file": "a.eks-devices.json",
+                "plan": LARGE,
+                "claims": [],
+            }
+        ],
         "problems": [],
     }
 

@@ -46,7 +46,12 @@ def _require_folder(folder: str) -> None:
 
 def _json(assembly: Assembly) -> str:
     clusters = [
-        {"path": cluster.path, "file": file, "plan": cluster.json}
+        {
+            "path": cluster.path,
+            "file": file,
+            "plan": cluster.json,
+            "claims": cluster.claims_json,
+        }
         for file, cluster in assembly.clusters
     ]
     problems = [{"file": one.file, "message": one.message} for one in assembly.problems]

@@ -8,6 +8,7 @@ from typing import Any, Final
 from eks_devices import DeviceType, Finding, Mechanism, Severity, Taint, TaintEffect
 from eks_devices.plans import PLAN_FILE_SCHEMA, PLAN_SCHEMA
 
+from .claims import PlannedClaim, planned_claims
 from .content import field, numbers, texts, understood
 
 _EFA: Final = frozenset({"efa", "efa-only"})
@@ -88,11 +89,13 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedCluster:
-    """A cluster, its plan, and the plan's JSON as it stands in the file."""
+    """A cluster, its plan and claims, and the JSON of both as it stands in the file."""
 
     path: str
     plan: Plan
+    claims: tuple[PlannedClaim, ...]
     json: dict[str, Any]
+    claims_json: list[Any]
 
 
 def planned_clusters(content: Any) -> list[PlannedCluster]:
@@ -112,7 +115,9 @@ def _clusters(content: Any) -> list[PlannedCluster]:
 def _cluster(content: Any) -> PlannedCluster:
     path, json = field(content, "path", str), field(content, "plan", dict)
     plan = understood(_plan, json, f"a plan of schema {PLAN_SCHEMA!r}")
-    return PlannedCluster(path=path, plan=plan, json=json)
+    claims = planned_claims(content)
+    claims_json = content.get("claims", [])
+    return PlannedCluster(path=path, plan=plan, claims=claims, json=json, claims_json=claims_json)
 
 
 def _require_schema(content: Any, schema: str) -> None:

@@ -18,6 +18,7 @@ from eks_devices.names import (
 )
 
 from .._output import prose, safe, table
+from .claims import CLAIM_TITLES, claim_row
 from .findings import finding_lines
 from .plan_file import Device, Driver, Group, Plan, PlannedCluster
 from .tolerations import claims_note, taint_row
@@ -38,13 +39,14 @@ def _cluster_lines(cluster: PlannedCluster, width: int) -> Iterator[str]:
     """The blocks of a cluster, an empty line after each."""
     yield f"{safe(cluster.path)}: Kubernetes {safe(cluster.plan.kubernetes_version)}"
     yield ""
-    for block in _blocks(cluster.plan, width):
+    for block in _blocks(cluster, width):
         if block:
             yield from block
             yield ""
 
 
-def _blocks(plan: Plan, width: int) -> Iterator[list[str]]:
+def _blocks(cluster: PlannedCluster, width: int) -> Iterator[list[str]]:
+    plan = cluster.plan
     yield _table(_GROUP_TITLES, [_group_row(group) for group in plan.groups], width)
     mapped = plan.nvidia.mapped_resource
     devices = [_device_row(group, one, mapped) for group in plan.groups for one in group.devices]
@@ -54,6 +56,7 @@ def _blocks(plan: Plan, width: int) -> Iterator[list[str]]:
         *_table(_TAINT_TITLES, taints, width),
         *prose(claims_note(plan.groups), width=width),
     ]
+    yield _table(CLAIM_TITLES, list(map(claim_row, cluster.claims)), width)
     drivers = [_driver_row(driver) for driver in plan.drivers]
     also = prose(_also_note(plan), width=width)
     yield ["To install:", *_table(_DRIVER_TITLES, drivers, width), *also] if drivers else []
