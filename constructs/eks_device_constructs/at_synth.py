@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -13,12 +14,13 @@ from constructs import Construct, IValidation
 
 from eks_devices import Finding
 from eks_devices.plans import PLAN_FILE_SCHEMA, PLAN_FILE_SUFFIX
+from eks_devices.second_managers import cdk_plugin_construct, cdk_plugin_faults
 
 from .annotations import annotate, inform, warn
 from .hosts import NodegroupHost
 from .known_cluster import KnownCluster
 from .scope_options import unread_findings
-from .tree import is_in_tree, top_stack
+from .tree import child_of, is_in_tree, top_stack
 
 if TYPE_CHECKING:
     from .membership import Membership
@@ -39,6 +41,7 @@ class _Cluster:
         tagged: list[Membership | SystemNodegroup] = [*groups, *self.host.others]
         faults = [fault for one in tagged for fault in one.inherit_tags()]
         faults += map(str, self.host.fleet.whole_faults(groups))
+        faults += map(str, _second_managers(self.host))
         together = self.host.fleet.findings_together(groups)
         apart = [one for group in groups for one in group.plan.findings]
         warn(self.host.home, [one for one in together if one not in self._told])
@@ -54,6 +57,13 @@ class _Cluster:
             if scope not in self._told_scopes:
                 annotate(scope, unread_findings(scope.named_options))
                 self._told_scopes.append(scope)
+
+
+def _second_managers(host: NodegroupHost) -> Iterator[Finding]:
+    """The faults of what the CDK installed in a cluster of this app for groups of its own."""
+    cluster = host.cluster
+    if cluster is not None and child_of(cluster, cdk_plugin_construct()) is not None:
+        yield from cdk_plugin_faults([one.plan for one in host.fleet.groups])
 
 
 _Clusters = dict[Construct, _Cluster]
