@@ -68,9 +68,15 @@ def test_the_extension_on_a_cluster_of_others_counts_groups_of_all_stacks(
         name="theirs", version="1.36", security_group="sg-0123456789abcdef0", vpc=vpc
     )
     delivery = Delivery.gitops(str(tmp_path / "manifests"))
-    images: dict[str, Any] = {"neuron": EXTENDED, "keep": keep, "delivery": delivery}
-    env = {"region": "us-east-2", "partition": "aws"}
-    drivers = DeviceDrivers(stack, "Drivers", cluster=theirs, images=ImageSource(**env), **images)
+    drivers = DeviceDrivers(
+        stack,
+        "Drivers",
+        cluster=theirs,
+        images=ImageSource(region="us-east-2", partition="aws"),
+        delivery=delivery,
+        keep=keep,
+        neuron=EXTENDED,
+    )
     AcceleratedNodegroup(
         later,
         "Trn2",

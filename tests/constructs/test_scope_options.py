@@ -42,17 +42,19 @@ class Theirs:
     def __init__(self, folder: Any) -> None:
         self.app = cdk.App(outdir=str(folder / "out"))
         self.stack = cdk.Stack(self.app, "Stack", env=cdk.Environment(region="us-east-2"))
+        self.vpc = ec2.Vpc(self.stack, "Vpc", max_azs=2)
         self.cluster = ClusterReference(
             name="theirs",
             version="1.36",
             security_group="sg-0123456789abcdef0",
-            vpc=ec2.Vpc(self.stack, "Vpc", max_azs=2),
+            vpc=self.vpc,
         )
         self.delivery = Delivery.gitops(str(folder / "manifests"))
 
     def drivers(self, name: str, **options: Any) -> DeviceDrivers:
-        given = {"cluster": self.cluster, "delivery": self.delivery}
-        return DeviceDrivers(self.stack, name, **given, **options)
+        return DeviceDrivers(
+            self.stack, name, cluster=self.cluster, delivery=self.delivery, **options
+        )
 
     def group(self, drivers: DeviceDrivers) -> AcceleratedNodegroup:
         return AcceleratedNodegroup(
@@ -61,7 +63,7 @@ class Theirs:
             cluster=self.cluster,
             drivers=drivers,
             instance_type="p6e-gb200.36xlarge",
-            subnet=self.cluster.vpc.private_subnets[0],
+            subnet=self.vpc.private_subnets[0],
             capacity=Capacity.ultraserver_block("cr-0123456789abcdef0", nodes=9),
             max_size=9,
         )
