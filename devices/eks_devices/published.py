@@ -133,6 +133,17 @@ def device_group_sizes(name: str) -> tuple[int, ...]:
     return () if mapping is None else _sizes(mapping)
 
 
+def device_group_count(name: str, size: int) -> int:
+    """How many groups of `size` Neuron devices a type publishes; 0 where it has none.
+
+    Groups of one are EFAs, of which several devices may share one.
+    """
+    mapping = neuron_map(name)
+    if mapping is None or size not in _sizes(mapping):
+        return 0
+    return len({*(mapping["efas"] if size == 1 else mapping[f"devicegroup{size}_id"])})
+
+
 def efa_per_device_group(name: str, size: int) -> int | None:
     """How many EFAs a group of `size` Neuron devices has; None where no map or group exists."""
     mapping = neuron_map(name)

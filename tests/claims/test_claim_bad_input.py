@@ -25,6 +25,8 @@ GROUP4 = MatchAttribute.of("resource.aws.com/devicegroup4_id")
 GROUP5 = MatchAttribute.of("resource.aws.com/devicegroup5_id")
 HUGE = 10**5000
 GPU, NEURON, TRN1 = "p5.48xlarge", "trn2.48xlarge", "trn1.32xlarge"
+ON_TRN1 = DeviceRequest.neuron(instance_type=TRN1, name="a")
+CORES_ON_TRN1 = DeviceRequest.neuron(instance_type=TRN1, logical_neuron_cores=1)
 TOKEN, LIST_TOKEN = "${Token[Name.123]}", "#{Token[Name.123]}"
 # How the CDK writes a number that is a token.
 NUMBER_TOKEN = -1.8881545897087626e289
@@ -96,6 +98,27 @@ R.ultraserver_node(mode=True) -> WrongType requests.ultraserver-node.mode
 R.ultraserver_node(mode=None) -> WrongType requests.ultraserver-node.mode
 R.neuron(4, logical_neuron_cores=3) -> OutOfRange requests.neuron.logical_neuron_cores
 R.neuron(4, logical_neuron_cores="2") -> WrongType requests.neuron.logical_neuron_cores
+R.neuron(instance_type="trn9.48xlarge") -> UnknownInstanceType requests.neuron.instance_type
+R.neuron(instance_type="trn3.48xlarge") -> AnnouncedInstanceType requests.neuron.instance_type
+R.neuron(instance_type="p5.48xlarge") -> NoSuchDevice requests.neuron.instance_type
+R.neuron(instance_type="c7gn.16xlarge") -> NoSuchDevice requests.neuron.instance_type
+R.neuron(instance_type="") -> UnknownInstanceType requests.neuron.instance_type
+R.neuron(instance_type="a' || true || '") -> UnknownInstanceType requests.neuron.instance_type
+R.neuron(instance_type=5) -> WrongType requests.neuron.instance_type
+R.neuron(instance_type=["trn2.48xlarge"]) -> WrongType requests.neuron.instance_type
+R.neuron(instance_type=TOKEN) -> TokenNotAllowed requests.neuron.instance_type
+R.neuron(driver_version="") -> MalformedDriverVersion requests.neuron.driver_version
+R.neuron(driver_version="2.25") -> MalformedDriverVersion requests.neuron.driver_version
+R.neuron(driver_version="2.25.4.0.0") -> MalformedDriverVersion requests.neuron.driver_version
+R.neuron(driver_version="2.25.4.x") -> MalformedDriverVersion requests.neuron.driver_version
+R.neuron(driver_version="2.25.4.0\n") -> MalformedDriverVersion requests.neuron.driver_version
+R.neuron(driver_version="2.25.4.٣") -> MalformedDriverVersion requests.neuron.driver_version
+R.neuron(driver_version="1' || true || '") -> MalformedDriverVersion requests.neuron.driver_version
+R.neuron(driver_version=2.25) -> WrongType requests.neuron.driver_version
+R.neuron(driver_version=HUGE) -> WrongType requests.neuron.driver_version
+R.neuron(driver_version=TOKEN) -> TokenNotAllowed requests.neuron.driver_version
+raw("efa", instance_type="trn2.48xlarge") -> OptionDoesNotFit requests.efa.instance_type
+raw("gpu", driver_version="2.25.4.0") -> OptionDoesNotFit requests.gpu.driver_version
 R.gpu().where("") -> MalformedSelector requests.gpu.selectors[0]
 R.gpu().where(" \n") -> MalformedSelector requests.gpu.selectors[0]
 R.gpu().where("a" * (10 * 1024 + 1)) -> MalformedSelector requests.gpu.selectors[0]
@@ -217,6 +240,13 @@ render(R.mig("1g.10gb"), on="g6.xlarge") -> UnknownMigProfile .requests[0].profi
 render(R.mig("1g.23gb"), on="p6e-gb200.36xlarge") -> UnknownMigProfile .requests[0].profile
 render(R.ultraserver_node(), on=NEURON) -> NotInUltraServer .requests[0].mode
 render(R.ultraserver_node(), on="p6e-gb200.36xlarge") -> NoSuchDevice .requests[0]
+render(ON_TRN1, on=NEURON) -> OtherInstanceType .requests[0].instance_type
+render(ON_TRN1, R.neuron(instance_type=NEURON)) -> OtherInstanceType .requests[1].instance_type
+render(R.neuron(17, instance_type=TRN1)) -> TooManyDevices .requests[0].count
+render(CORES_ON_TRN1) -> LogicalCoresNotSupported .requests[0].logical_neuron_cores
+render(R.neuron(4, instance_type="inf2.48xlarge"), match=GROUP) -> NoDeviceGroups .match
+render(R.ultraserver_node(instance_type=NEURON)) -> NotInUltraServer .requests[0].mode
+render(CORES, on="inf2.xlarge") -> LogicalCoresNotSupported .requests[0].logical_neuron_cores
 render(CORES, on=TRN1) -> LogicalCoresNotSupported .requests[0].logical_neuron_cores
 render(R.neuron(1), match=GROUP, on="trn2.3xlarge") -> NoDeviceGroups .match
 render(R.neuron(4), match=GROUP, on="inf2.48xlarge") -> NoDeviceGroups .match

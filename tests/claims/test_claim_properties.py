@@ -47,7 +47,11 @@ anything = st.one_of(
         enable_api_device=st.sampled_from([None, True, False]),
     ),
     st.builds(
-        DeviceRequest.neuron, counts_up_to_40, logical_neuron_cores=st.sampled_from([None, 1, 2])
+        DeviceRequest.neuron,
+        counts_up_to_40,
+        logical_neuron_cores=st.sampled_from([None, 1, 2]),
+        instance_type=st.sampled_from([None, None, "trn1.32xlarge", "trn2.48xlarge"]),
+        driver_version=st.sampled_from([None, "2.25.4.0"]),
     ),
     st.builds(DeviceRequest.efa, st.none() | counts_up_to_40),
     st.builds(

@@ -8,7 +8,13 @@ from math import gcd
 from ..findings import Finding, fault, shown, warning
 from ..instance_types import AcceleratedInstanceType
 from ..network import default_efa_count
-from ..published import PcieRoot, efa_per_device_group, gpu_efa_roots, pcie_roots
+from ..published import (
+    PcieRoot,
+    device_group_sizes,
+    efa_per_device_group,
+    gpu_efa_roots,
+    pcie_roots,
+)
 from ..vocabulary import DeviceType
 from .asked import Asked, asks_for, count_of, group_size, open_path, request_path
 from .hardware import most_devices
@@ -47,10 +53,14 @@ def _no_groups(asked: Asked, instance: AcceleratedInstanceType) -> Finding:
         f"no map from Neuron devices to EFAs is published for {instance.name}, so its devices "
         "carry no group",
         got=instance.name,
-        allowed="types in the published map",
+        allowed=", ".join(_grouped_types()),
         fix="leave the match out, or use a type with connected groups",
         source=_GROUPS_PAGE,
     )
+
+
+def _grouped_types() -> list[str]:
+    return [one.name for one in AcceleratedInstanceType.all() if device_group_sizes(one.name)]
 
 
 def _too_many_efas(

@@ -53,3 +53,8 @@ def open_path(asked: Asked) -> str:
     """How a fault names the count that is left open; empty when none is."""
     is_open = any(one.count is None for one in asked.requests)
     return f"{request_path(asked, RequestKind.EFA)}.count" if is_open else ""
+
+
+def own_type(asked: Asked) -> str | None:
+    """The instance type that requests of a claim name themselves; None where none does."""
+    return next((one.instance_type for one in asked.requests if one.instance_type), None)

@@ -31,8 +31,23 @@ def hardware_faults(asked: Asked, instance: AcceleratedInstanceType) -> Iterator
             yield _missing(path, request, instance)
         else:
             yield from _option_faults(path, request, instance)
+    yield from _other_type(asked, instance)
     for kind in _COUNTED:
         yield from _too_many(asked, kind, instance)
+
+
+def _other_type(asked: Asked, instance: AcceleratedInstanceType) -> Iterator[Finding]:
+    for index, request in enumerate(asked.requests):
+        if request.instance_type not in (None, instance.name):
+            yield fault(
+                "OtherInstanceType",
+                f"{asked.path}.requests[{index}].instance_type",
+                f"a claim is for one node, here of {instance.name}, so this one would stay pending",
+                got=request.instance_type,
+                allowed=f"{instance.name}, or None",
+                fix="name the type of the nodes, or leave it out of the request",
+                source=_TYPES_PAGE,
+            )
 
 
 def most_devices(instance: AcceleratedInstanceType, kind: RequestKind) -> int:

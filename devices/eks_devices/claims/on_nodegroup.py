@@ -14,9 +14,11 @@ from ..names import EFA_CLASS, NODEGROUP_LABEL
 from ..plans import DevicePlan, NodegroupPlan
 from ..vocabulary import DeviceType, Mechanism
 from .alignment import root_findings
+from .asked import own_type
 from .compute_domain import ComputeDomain
 from .gpus_on_nodegroup import gpu_claim_faults, gpu_claim_findings
 from .kinds import RequestKind
+from .neuron_findings import neuron_findings
 from .requests import DeviceRequest
 from .reuse_on_nodegroup import reuse_findings, shared_efa_findings
 from .syntax import DRA_PAGE
@@ -41,14 +43,14 @@ def claim_manifest(claim: Claim, plan: NodegroupPlan) -> dict[str, Any]:
             more EFAs or partitions than its nodes have, `ManifestTooLarge` for a text that
             kubectl cannot apply, and the faults of the claim on the instance type.
     """
-    faults, fitted = list(_mechanism_faults(claim, plan)), claim
+    faults, fitted, on = list(_mechanism_faults(claim, plan)), claim, plan.instance_type
     if not isinstance(claim, ComputeDomain):
         faults += gpu_claim_faults(claim, plan)
         fitted = _fitted(claim, plan)
+        named = own_type(claim)
+        on = named if named in plan.instance_types else on
     try:
-        manifest = fitted.to_dict(
-            kubernetes_version=plan.kubernetes_version, instance_type=plan.instance_type
-        )
+        manifest = fitted.to_dict(kubernetes_version=plan.kubernetes_version, instance_type=on)
     except EksDevicesError as error:
         raise EksDevicesError(_each_once([*faults, *error.faults])) from None
     faults += _efa_faults(claim.path, manifest, plan)
@@ -78,6 +80,7 @@ def claim_findings(claim: Claim, manifest: dict[str, Any], plan: NodegroupPlan) 
     return [
         *_search_findings(claim.path, manifest),
         *root_findings(claim, instance),
+        *neuron_findings(claim, instance),
         *reuse_findings(claim, plan),
         *shared_efa_findings(claim, plan),
         *gpu_claim_findings(claim, plan),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from ..findings import Finding, fault
+from ..instance_types import lookup
 from ..mig import mig_profile_faults
-from ..syntax import dns_label
+from ..syntax import dns_label, well_formed
 from ..typecheck import member, path_step, whole_number, wrong_type
+from ..vocabulary import DeviceType
 from .gpu_checks import gpu_faults, option_does_not_fit
 from .kinds import RequestKind
 from .syntax import MOST_SELECTORS, selector
@@ -25,6 +28,8 @@ LOGICAL_NEURON_CORES: Final = (1, 2)
 """Values of the driver's NeuronConfig; likewise."""
 
 
+_ATTRIBUTES: Final = "https://github.com/aws-neuron/aws-neuron-sdk/blob/master/deploy/eks/dra.rst"
+_DRIVER_VERSION: Final = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9}){3}", re.ASCII)
 _OF_NEURON: Final = (RequestKind.NEURON, RequestKind.ULTRASERVER_NODE)
 
 
@@ -80,10 +85,49 @@ def _neuron_faults(request: DeviceRequest, path: str) -> Iterator[Finding]:
             yield from _one_of(cores, LOGICAL_NEURON_CORES, cores_path)
     else:
         yield from option_does_not_fit(cores, cores_path, "Neuron requests")
+    yield from _node_faults(request, path)
     if request.kind is RequestKind.ULTRASERVER_NODE:
         yield from _one_of(request.mode, ULTRASERVER_MODES, f"{path}.mode")
     else:
         yield from option_does_not_fit(request.mode, f"{path}.mode", "UltraServer node requests")
+
+
+def _node_faults(request: DeviceRequest, path: str) -> Iterator[Finding]:
+    """Faults of what nodes with the devices must be."""
+    name, version = request.instance_type, request.driver_version
+    if request.kind not in _OF_NEURON:
+        yield from option_does_not_fit(name, f"{path}.instance_type", "Neuron requests")
+        yield from option_does_not_fit(version, f"{path}.driver_version", "Neuron requests")
+        return
+    if name is not None:
+        yield from _type_faults(name, f"{path}.instance_type")
+    if version is not None:
+        yield from well_formed(
+            version,
+            f"{path}.driver_version",
+            lambda text: _DRIVER_VERSION.fullmatch(text) is not None,
+            code="MalformedDriverVersion",
+            message="the Neuron driver publishes no version of this form, and texts are compared",
+            allowed="four numbers, such as 2.25.4.0",
+            fix="copy neuronDriverVersion from a ResourceSlice, or compare parts by where()",
+            source=_ATTRIBUTES,
+        )
+
+
+def _type_faults(name: object, path: str) -> Iterator[Finding]:
+    found = lookup(name, path)
+    if isinstance(found, Finding):
+        yield found
+    elif found.device_type is not DeviceType.NEURON:
+        yield fault(
+            "NoSuchDevice",
+            path,
+            f"{found.name} has no Neuron devices",
+            got=name,
+            allowed="an instance type of Trainium or Inferentia",
+            fix="name the type of the nodes, or leave it out",
+            source=_ATTRIBUTES,
+        )
 
 
 def _one_of(value: object, allowed: tuple[int, ...], path: str) -> Iterator[Finding]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from .._frozen import copied_list
 from ..findings import raise_faults
-from ..instance_types import AcceleratedInstanceType
-from ..names import GPU_DRIVER, NEURON_DRIVER
 from ..typecheck import plain_text
 from .kinds import IommuBackendPolicy, RequestKind
 from .request_checks import request_faults
+from .selectors import own_expressions
 from .sharing import ClaimSharing
 
 
@@ -35,6 +34,8 @@ class DeviceRequest:
     profile: str | None = None
     mode: int | None = None
     logical_neuron_cores: int | None = None
+    instance_type: str | None = None
+    driver_version: str | None = None
     sharing: ClaimSharing | None = None
     memory: str | None = None
     iommu_backend: IommuBackendPolicy | None = None
@@ -117,7 +118,13 @@ class DeviceRequest:
 
     @classmethod
     def neuron(
-        cls, count: int = 1, *, logical_neuron_cores: int | None = None, name: str | None = None
+        cls,
+        count: int = 1,
+        *,
+        logical_neuron_cores: int | None = None,
+        instance_type: str | None = None,
+        driver_version: str | None = None,
+        name: str | None = None,
     ) -> DeviceRequest:
         """Neuron devices (chips), one by default.
 
@@ -125,10 +132,19 @@ class DeviceRequest:
             count: How many; 1, 4, 8 or 16 where the claim matches DEVICE_GROUP.
             logical_neuron_cores: Physical cores per logical NeuronCore, 1 or 2, on chips that
                 have them; by default the chip's own setting (2 on Trainium2).
+            instance_type: Takes devices of nodes of this EC2 type only, `trn2.48xlarge`, and
+                checks the claim against it; by default the nodes may be of any type.
+            driver_version: Takes devices of nodes with this Neuron driver only, `2.25.4.0`; the
+                texts are compared, so all four parts count. By default it may be any.
             name: The request's name, `neuron` by default.
         """
         return cls._make(
-            RequestKind.NEURON, name, count=count, logical_neuron_cores=logical_neuron_cores
+            RequestKind.NEURON,
+            name,
+            count=count,
+            logical_neuron_cores=logical_neuron_cores,
+            instance_type=instance_type,
+            driver_version=driver_version,
         )
 
     @classmethod
@@ -145,18 +161,32 @@ class DeviceRequest:
 
     @classmethod
     def ultraserver_node(
-        cls, *, mode: int = 4, logical_neuron_cores: int | None = None, name: str | None = None
+        cls,
+        *,
+        mode: int = 4,
+        logical_neuron_cores: int | None = None,
+        instance_type: str | None = None,
+        driver_version: str | None = None,
+        name: str | None = None,
     ) -> DeviceRequest:
         """One whole node of a Trainium UltraServer.
 
         Args:
             mode: How many nodes of the UltraServer work together: 1, 2 or 4, all four by default.
             logical_neuron_cores: As in `neuron`.
+            instance_type: As in `neuron`.
+            driver_version: As in `neuron`.
             name: The request's name, `ultraserver-node` by default.
         """
-        kind = RequestKind.ULTRASERVER_NODE
-        cores = logical_neuron_cores
-        return cls._make(kind, name, count=1, mode=mode, logical_neuron_cores=cores)
+        return cls._make(
+            RequestKind.ULTRASERVER_NODE,
+            name,
+            count=1,
+            mode=mode,
+            logical_neuron_cores=logical_neuron_cores,
+            instance_type=instance_type,
+            driver_version=driver_version,
+        )
 
     @classmethod
     def _make(cls, kind: RequestKind, name: str | None, **values: Any) -> DeviceRequest:
@@ -175,7 +205,7 @@ class DeviceRequest:
 
     def __post_init__(self) -> None:
         """Copy the selectors, and raise EksDevicesError with every fault."""
-        for name in ("name", "profile", "memory"):
+        for name in ("name", "profile", "memory", "instance_type", "driver_version"):
             object.__setattr__(self, name, plain_text(getattr(self, name)))
         object.__setattr__(self, "selectors", copied_list(self.selectors))
         raise_faults(request_faults(self))
@@ -192,36 +222,9 @@ class DeviceRequest:
             "allocationMode": "ExactCount",
             "count": count,
         }
-        expressions = [*_own_expressions(self, instance_type), *self.selectors]
+        expressions = [*own_expressions(self, instance_type), *self.selectors]
         if expressions:
             exactly["selectors"] = [{"cel": {"expression": text}} for text in expressions]
         if self.memory is not None:
             exactly["capacity"] = {"requests": {"memory": self.memory}}
         return {"name": self.name, "exactly": exactly}
-
-
-def _own_expressions(request: DeviceRequest, instance_type: str | None) -> Iterator[str]:
-    if request.profile is not None:
-        yield _equals(GPU_DRIVER, "profile", request.profile)
-    if request.kind is RequestKind.ULTRASERVER_NODE:
-        yield _equals(NEURON_DRIVER, "resourceType", "neuron_node")
-    if request.kind is RequestKind.NEURON and _may_be_whole_node(instance_type):
-        yield _absent_or_equals(NEURON_DRIVER, "resourceType", "neuron_device")
-
-
-def _may_be_whole_node(instance_type: str | None) -> bool:
-    """Whether the driver may publish whole nodes of the type in the class of Neuron devices."""
-    if instance_type is None:
-        return True
-    return bool(AcceleratedInstanceType.of(instance_type).ultraserver_sizes)
-
-
-def _equals(domain: str, key: str, text: str) -> str:
-    # Guarded: without the first half a device that lacks the key would stop the whole attempt.
-    attributes = f"device.attributes['{domain}']"
-    return f"'{key}' in {attributes} && {attributes}.{key} == '{text}'"
-
-
-def _absent_or_equals(domain: str, key: str, text: str) -> str:
-    attributes = f"device.attributes['{domain}']"
-    return f"!('{key}' in {attributes}) || {attributes}.{key} == '{text}'"

@@ -11,7 +11,7 @@ from ..findings import Finding, raise_faults
 from ..syntax import dns_label, dns_subdomain
 from ..typecheck import path_step, plain_text
 from ._json_text import json_text
-from .asked import Asked, count_of
+from .asked import Asked, count_of, own_type
 from .configs import claim_configs
 from .kinds import RequestKind
 from .match import MatchAttribute
@@ -70,14 +70,13 @@ class _Claim:
         Args:
             kubernetes_version: Minor of the cluster, "1.34" or later.
             instance_type: Type of the nodes; needed for open EFA counts and for device groups. By
-                default nothing is checked against a type.
+                default the one that a request names, and without one nothing is checked.
 
         Raises:
             EksDevicesError: With every fault of the claim on this cluster and type.
         """
-        counts = settled_counts(
-            self, kubernetes_version=kubernetes_version, instance_type=instance_type
-        )
+        on = own_type(self) if instance_type is None else instance_type
+        counts = settled_counts(self, kubernetes_version=kubernetes_version, instance_type=on)
         metadata: dict[str, Any] = {"name": self.name, "namespace": self.namespace}
         if self.labels:
             metadata["labels"] = dict(self.labels)
@@ -85,7 +84,7 @@ class _Claim:
             "apiVersion": RESOURCE_API,
             "kind": self._kind,
             "metadata": metadata,
-            "spec": self._spec(_devices(self, counts, instance_type)),
+            "spec": self._spec(_devices(self, counts, on)),
         }
 
     def to_json(self, *, kubernetes_version: str, instance_type: str | None = None) -> str:
