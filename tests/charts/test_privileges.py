@@ -258,6 +258,24 @@ def app(item: dict[str, Any]) -> str:
     return str(item["metadata"]["labels"]["app.kubernetes.io/name"])
 
 
+def test_managers_of_efa_run_as_root_where_nothing_forbids_it(manifests):
+    """EKS's own namespace takes every Pod; an image that names no user must not be refused."""
+    items = manifests("every-manager")
+    found = [
+        (item["metadata"]["namespace"], one["securityContext"], item["spec"]["template"]["spec"])
+        for item in workloads(items)
+        for one in containers(item)
+        if app(item) in ("aws-dranet", "efa-aws-efa-k8s-device-plugin")
+    ]
+
+    assert len(found) == 2
+    for namespace, context, pod in found:
+        assert namespace == "kube-system"
+        assert context["runAsUser"] == 0
+        assert not context.get("runAsNonRoot")
+        assert not pod.get("securityContext", {}).get("runAsNonRoot")
+
+
 def test_pods_that_never_ask_the_api_server_get_no_token(manifests):
     without = {
         app(one)

@@ -68,6 +68,17 @@ def test_efa_on_a_plain_al2023_ami_is_not_certain():
     assert "AmiDriverGap" not in codes(instance_type="p5.48xlarge")
 
 
+def test_a_release_whose_nodes_report_no_huge_pages_is_warned_of():
+    options: dict[str, Any] = {
+        "version": "1.33",
+        "instance_type": "p5.48xlarge",
+        "mechanism": Mechanism.DEVICE_PLUGIN,
+    }
+
+    assert "ReleaseToAvoid" in codes(**options, release_version="1.33.1-20250807")
+    assert "ReleaseToAvoid" not in codes(**options, release_version="1.33.1-20250808")
+
+
 def test_a_pinned_release_settles_the_warning_that_asks_for_it():
     options: dict[str, Any] = {"operating_system": BOTTLEROCKET, "mechanism": Mechanism.DRA}
 

@@ -179,6 +179,21 @@ def test_nested_kubelet_settings_reach_the_node_as_they_were_given():
     assert config["spec"]["kubelet"] == {"config": kubelet}
 
 
+def test_a_limit_of_locked_memory_reaches_the_runtime_as_it_was_given():
+    limits = [
+        {"type": "RLIMIT_MEMLOCK", "soft": 2**44, "hard": 2**44},
+        {"type": "RLIMIT_NOFILE", "soft": 65536, "hard": 1048576},
+    ]
+    runtime = {"baseRuntimeSpec": {"process": {"rlimits": limits}}}
+    own = UserData.node_config({"spec": {"containerd": runtime}})
+
+    configs = node_configs_of(text_of(instance_type="trn2.48xlarge", user_data=own))
+
+    assert [one["spec"]["containerd"] for one in configs if "containerd" in one["spec"]] == [
+        runtime
+    ]
+
+
 def test_huge_pages_are_reserved_at_once_and_at_every_boot(tmp_path):
     script = parts_of(text_of(instance_type="g6e.12xlarge", hugepages_2mi=5128))[0].get_content()
     called = tmp_path / "sysctl"

@@ -278,6 +278,19 @@ def test_only_nodes_with_efas_carry_the_label_of_an_efa_manager():
         assert {"eks-devices/efa", "eks-devices/efa-manager"} <= labels.keys()
 
 
+@pytest.mark.parametrize("name", ["trn2.48xlarge", "p5.48xlarge", "p6-b300.48xlarge"])
+def test_nodes_can_be_without_efa_where_their_hardware_has_none(name):
+    plan = of_type(name, efa=False)
+
+    assert {one.interface_type for one in plan.network_interfaces} <= {"interface"}
+    assert DeviceType.EFA not in {one.device_type for one in plan.devices}
+    whole = plan_cluster(
+        kubernetes_version="1.35",
+        nodegroups=[NodegroupSpec(name="a", instance_type=name, max_size=2, efa=False)],
+    )
+    assert DeviceType.EFA not in {one.device_type for one in whole.drivers}
+
+
 def test_nodes_with_gpus_say_so_without_node_feature_discovery():
     for each in TYPES:
         labels = of_type(each.name).labels
