@@ -227,6 +227,15 @@ def test_a_type_without_groups_is_told_of_those_with_them():
     assert fault.fix.startswith("leave the match out")
 
 
+def test_the_chip_and_the_efa_of_the_smallest_trn2_are_claimed_without_a_match():
+    claim = template(DeviceRequest.neuron(1), DeviceRequest.efa())
+
+    devices = claim_manifest(claim, planned("trn2.3xlarge", efa=True))["spec"]["spec"]["devices"]
+
+    assert [one["exactly"]["count"] for one in devices["requests"]] == [1, 1]
+    assert "constraints" not in devices
+
+
 def findings(name: str, *requests: DeviceRequest, match: MatchAttribute | None = None) -> Any:
     claim, plan = template(*requests, match=match), planned(name)
     found = claim_findings(claim, claim_manifest(claim, plan), plan)

@@ -65,6 +65,13 @@ class CaseTable:
                 yield from _named_faults(test, root)
 
 
+def number_faults(entries: list[Entry]) -> list[str]:
+    """The places where the numbers are not 1, 2, 3 and so on."""
+    numbers = [one.get("number") for one in entries]
+    counted = enumerate(numbers, start=1)
+    return [f"{number} in place {place}" for place, number in counted if number != place]
+
+
 def _named_faults(test: str, root: Path) -> Iterator[str]:
     match = _TEST.fullmatch(test)
     if match is None:

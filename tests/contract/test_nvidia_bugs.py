@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .case_tables import THREAD, CaseTable, Entry
+from .case_tables import THREAD, CaseTable, Entry, number_faults
 
 PAGE = r"https://github\.com/[\w.-]+/[\w.-]+/blob/\S+\.md"
 TABLE = CaseTable(
@@ -25,13 +25,6 @@ TABLE = CaseTable(
 @pytest.fixture(scope="module")
 def bugs() -> list[Entry]:
     return TABLE.entries()
-
-
-def number_faults(bugs: list[Entry]) -> list[str]:
-    """The places where the numbers are not 1, 2, 3 and so on."""
-    numbers = [one.get("number") for one in bugs]
-    counted = enumerate(numbers, start=1)
-    return [f"{number} in place {place}" for place, number in counted if number != place]
 
 
 def test_every_bug_has_tests_that_name_our_behaviour_or_a_reason(bugs: list[Entry], root: Path):
