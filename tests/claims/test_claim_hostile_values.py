@@ -112,6 +112,29 @@ def test_a_malformed_text_of_another_class_is_a_fault(make, option):
         make(**{option: UnshownText("A")})
 
 
+SELECTED = [("instance_type", "trn2.48xlarge"), ("driver_version", "2.25.4.0")]
+
+
+@pytest.mark.parametrize("value", [Unshown(), Uncompared(), UnreadList(), UnreadMapping()])
+@pytest.mark.parametrize("option", [name for name, _ in SELECTED])
+@pytest.mark.parametrize("make", [DeviceRequest.neuron, DeviceRequest.ultraserver_node])
+def test_a_type_or_driver_of_nodes_that_cannot_be_looked_at_has_the_wrong_type(make, option, value):
+    with pytest.raises(EksDevicesError) as caught:
+        make(**{option: value})
+
+    (fault,) = caught.value.faults
+    assert (fault.code, fault.path.rpartition(".")[2]) == ("WrongType", option)
+
+
+@pytest.mark.parametrize(("option", "text"), SELECTED)
+@pytest.mark.parametrize("make", [DeviceRequest.neuron, DeviceRequest.ultraserver_node])
+def test_a_type_or_driver_in_another_class_of_text_is_the_plain_text(make, option, text):
+    made = make(**{option: UnshownText(text)})
+
+    assert type(getattr(made, option)) is str
+    assert made == make(**{option: text})
+
+
 @pytest.mark.parametrize("value", [UnreadList(), UnreadTuple((1,)), UnreadMapping()])
 @pytest.mark.parametrize(
     ("make", "path"),
