@@ -109,6 +109,7 @@ R.neuron(instance_type=["trn2.48xlarge"]) -> WrongType requests.neuron.instance_
 R.neuron(instance_type=TOKEN) -> TokenNotAllowed requests.neuron.instance_type
 R.neuron(driver_version="") -> MalformedDriverVersion requests.neuron.driver_version
 R.neuron(driver_version="2.25") -> MalformedDriverVersion requests.neuron.driver_version
+R.neuron(driver_version="2.25.4") -> MalformedDriverVersion requests.neuron.driver_version
 R.neuron(driver_version="2.25.4.0.0") -> MalformedDriverVersion requests.neuron.driver_version
 R.neuron(driver_version="2.25.4.x") -> MalformedDriverVersion requests.neuron.driver_version
 R.neuron(driver_version="2.25.4.0\n") -> MalformedDriverVersion requests.neuron.driver_version
