@@ -39,6 +39,7 @@ from .sharing import GpuSharing
 from .spec import NodegroupOptions, NodegroupSpec
 from .support import Support, device_support
 from .taints import Taint, TaintEffect
+from .ultraserver_workloads import FailureStrategy, ultraserver_workload
 from .ultraservers import ultraserver_workers
 from .user_data import UserData
 from .vocabulary import Compute, DeviceType, Feature, Mechanism, OperatingSystem, Verdict
@@ -65,6 +66,7 @@ __all__ = [
     "DriverPlan",
     "DriverRelease",
     "EksDevicesError",
+    "FailureStrategy",
     "Feature",
     "Finding",
     "GpuDriver",
@@ -108,6 +110,7 @@ __all__ = [
     "plan_nodegroup",
     "same_nvlink_partition",
     "ultraserver_workers",
+    "ultraserver_workload",
     "use_efa",
     "use_neuron_scheduler",
 ]

@@ -22,6 +22,7 @@ from .ordinary_nodes import ordinary_node_findings
 from .plans import ClusterPlan, DevicePlan, DriverPlan, NodegroupPlan
 from .spec import NodegroupSpec
 from .typecheck import listed, path_step
+from .ultraserver_operator_findings import ultraserver_operator_findings
 from .vocabulary import DeviceType, Mechanism
 
 _NOT_INSTALLED = (EXTERNAL_OWNER, HOST_OWNER)
@@ -121,6 +122,7 @@ def findings_together(
     if not default_elsewhere:
         yield from neuron_scheduler_findings(options.neuron, plans)
     yield from neuron_health_findings(options.neuron.health, plans, _held(plans, keep))
+    yield from ultraserver_operator_findings(options.neuron, plans, _held(plans, keep), keep)
 
 
 def whole_faults(

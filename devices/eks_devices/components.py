@@ -22,6 +22,8 @@ class Component(StrEnum):
     """Counts errors of Neuron devices in CloudWatch, and has instances replaced."""
     NEURON_SCHEDULER_EXTENSION = "neuron-scheduler-extension"
     """Chooses connected Neuron devices for Pods of the device plugin."""
+    NEURON_ULTRASERVER_OPERATOR = "neuron-ultraserver-operator"
+    """Finds Neuron UltraServers and allocates them to workloads."""
     KUBE_SCHEDULER = "kube-scheduler"
     """The second scheduler of a cluster, which asks the extension."""
 

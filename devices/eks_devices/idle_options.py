@@ -17,6 +17,9 @@ _GPU_PLUGIN: Manager = (DeviceType.GPU, Mechanism.DEVICE_PLUGIN)
 _DOMAINS: Manager = (DeviceType.COMPUTE_DOMAIN, Mechanism.DRA)
 _NEURON_DRIVER: Manager = (DeviceType.NEURON, Mechanism.DRA)
 _NEURON_PLUGIN: Manager = (DeviceType.NEURON, Mechanism.DEVICE_PLUGIN)
+_OPERATOR = (
+    "https://awsdocs-neuron.readthedocs-hosted.com/en/latest/deploy/eks/ultraserver-operator.html"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +52,12 @@ _OPTIONS = (
         what="Neuron devices by device plugin",
         readers=(_NEURON_PLUGIN,),
     ),
+    _Option(
+        maker="neuron",
+        name="ultraserver_operator",
+        what="Neuron devices by DRA",
+        readers=(_NEURON_DRIVER,),
+    ),
 )
 
 
@@ -79,16 +88,36 @@ def contradicted_options(
         options: The options of an installation.
         held: The managers that it holds once every group is known.
     """
-    asked = options.neuron.scheduler_extension
-    if asked and _NEURON_DRIVER in held and _NEURON_PLUGIN not in held:
-        yield fault(
-            "SchedulerExtensionNeedsPlugin",
-            "neuron.scheduler_extension",
-            "the installation of the cluster has Neuron devices by DRA alone, whose claims take "
-            "connected devices by themselves; the extension is for the device plugin",
-            got=True,
-            allowed="False, or clusters with Neuron devices by device plugin",
-            fix="leave it out, or use mechanism=Mechanism.DEVICE_PLUGIN for a group, or name "
-            "DeviceType.NEURON: (Mechanism.DEVICE_PLUGIN,) in keep",
-            source=SCHEDULER_PAGE,
-        )
+    has_driver, has_plugin = _NEURON_DRIVER in held, _NEURON_PLUGIN in held
+    if options.neuron.scheduler_extension and has_driver and not has_plugin:
+        yield _needs_plugin()
+    if options.neuron.ultraserver_operator and has_plugin and not has_driver:
+        yield _needs_driver()
+
+
+def _needs_plugin() -> Finding:
+    return fault(
+        "SchedulerExtensionNeedsPlugin",
+        "neuron.scheduler_extension",
+        "the installation of the cluster has Neuron devices by DRA alone, whose claims take "
+        "connected devices by themselves; the extension is for the device plugin",
+        got=True,
+        allowed="False, or clusters with Neuron devices by device plugin",
+        fix="leave it out, or use mechanism=Mechanism.DEVICE_PLUGIN for a group, or name "
+        "DeviceType.NEURON: (Mechanism.DEVICE_PLUGIN,) in keep",
+        source=SCHEDULER_PAGE,
+    )
+
+
+def _needs_driver() -> Finding:
+    return fault(
+        "UltraServerOperatorNeedsDra",
+        "neuron.ultraserver_operator",
+        "the installation of the cluster has Neuron devices by device plugin alone, and the "
+        "operator reads what the DRA driver publishes",
+        got=True,
+        allowed="False, or clusters with Neuron devices by DRA",
+        fix="leave it out, or use mechanism=Mechanism.DRA for a group, or name "
+        "DeviceType.NEURON: (Mechanism.DRA,) in keep",
+        source=_OPERATOR,
+    )

@@ -40,6 +40,9 @@ NO_DEVICES: Final = "void"
 
 # The second scheduler, which asks Neuron's scheduler extension; Pods name it as theirs.
 NEURON_SCHEDULER: Final = "neuron-scheduler"
+# The version of the custom resources of Neuron's UltraServer operator, in the group of its driver;
+# examples of the vendor's have another one, which no server has.
+ULTRASERVER_API: Final = "v1beta1"
 
 GPU_DRIVER: Final = "gpu.nvidia.com"
 COMPUTE_DOMAIN_DRIVER: Final = "compute-domain.nvidia.com"

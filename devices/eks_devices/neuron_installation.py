@@ -20,6 +20,9 @@ class NeuronInstallation:
             device plugin need it, and name the scheduler `neuron-scheduler`; none unless named.
         health: Runs a node problem detector on every node with Neuron devices, under either
             mechanism; none unless named, as EKS's node monitoring agent reads the same errors.
+        ultraserver_operator: Runs Neuron's UltraServer operator, a beta for UltraServers of
+            Trn3pds types by DRA, which gives whole UltraServers to `ultraserver_workload`s; none
+            unless named.
 
     Raises:
         EksDevicesError: With every fault of the values.
@@ -29,15 +32,18 @@ class NeuronInstallation:
 
     scheduler_extension: bool = False
     health: NeuronHealth | None = None
+    ultraserver_operator: bool = False
 
     def __post_init__(self) -> None:
         """Raise EksDevicesError with every fault."""
-        scheduler = boolean(self.scheduler_extension, "neuron.scheduler_extension")
-        raise_faults([*scheduler, *health_type_faults(self.health)])
+        switches = ("scheduler_extension", "ultraserver_operator")
+        wrong = [one for name in switches for one in boolean(getattr(self, name), f"neuron.{name}")]
+        raise_faults([*wrong, *health_type_faults(self.health)])
 
     def to_dict(self) -> dict[str, Any]:
         """The options as plain JSON values."""
         return {
             "scheduler_extension": self.scheduler_extension,
             "health": self.health and self.health.to_dict(),
+            "ultraserver_operator": self.ultraserver_operator,
         }

@@ -110,6 +110,7 @@ INSTALLATIONS: dict[str, tuple[list[NodegroupSpec], Kept]] = {
     "gpu-device-plugin-options": ([OPTIONS], {}),
     "nvidia-guarded": ([], {GPU: (DRA, PLUGIN), DeviceType.COMPUTE_DOMAIN: (DRA,)}),
     "neuron-scheduler": ([], {NEURON: (PLUGIN,)}),
+    "neuron-ultraservers": ([], {NEURON: (DRA,)}),
     "fleet": ([TRN2, INF2, P5, P5_PLUGINS, P6E, G6E, SLICED, SLICED_DRA, SCOPED], EVERY_MANAGER),
 }
 # What Kubernetes has only from a version on.
@@ -127,6 +128,9 @@ NVIDIA = {
     ),
 }
 EXTENDED = NeuronInstallation(scheduler_extension=True)
+OPERATED = NeuronInstallation(ultraserver_operator=True)
+# Likewise of Neuron's.
+NEURON_OPTIONS = {"neuron-scheduler": EXTENDED, "neuron-ultraservers": OPERATED}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -153,10 +157,12 @@ def planned() -> Callable[..., ClusterPlan]:
         groups: list[NodegroupSpec] = [one for one in what if isinstance(one, NodegroupSpec)]
         keep: Kept = {}
         nvidia: NvidiaInstallation | None = None
+        neuron: NeuronInstallation | None = None
         for name in what:
             if isinstance(name, str):
                 groups, keep = groups + INSTALLATIONS[name][0], keep | INSTALLATIONS[name][1]
                 nvidia = NVIDIA.get(name, nvidia)
+                neuron = NEURON_OPTIONS.get(name, neuron)
         least = max(
             (versions_of(name)[0] for name in what if isinstance(name, str)), default=VERSIONS[0]
         )
@@ -165,7 +171,7 @@ def planned() -> Callable[..., ClusterPlan]:
             nodegroups=groups,
             keep=keep,
             nvidia=nvidia,
-            neuron=EXTENDED if "neuron-scheduler" in what else None,
+            neuron=neuron,
         )
 
     return plan

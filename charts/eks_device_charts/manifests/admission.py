@@ -1,8 +1,8 @@
-"""The policies that keep the Pod of a manager to its own node.
+"""The policies that keep the Pod of a manager to its own node, and a label to its writer.
 
-Nobody but the manager's account is judged: a driver that the operating system runs acts as its
-node, which the API server restricts by itself. With `denies=False` a policy only tells, in the
-manager's log and the audit log.
+Of the former nobody but the manager's account is judged: a driver that the operating system runs
+acts as its node, which the API server restricts by itself. With `denies=False` a policy only tells,
+in the manager's log and the audit log.
 
 Source: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
 """
@@ -133,6 +133,36 @@ def own_daemons_policy(name: str, *, account: str, namespace: str) -> list[Objec
                 "expression": f"variables.pods.all(pod, {_WITHOUT_SECRETS})",
                 "message": "a driver may run daemons with folders of the node and no Secret only",
             },
+        ],
+    }
+    return _policy_and_binding(name, spec, denies=True)
+
+
+def own_label_policy(name: str, *, label: str, writer: str) -> list[Object]:
+    """A policy and its binding for a label of nodes that one user alone may write.
+
+    Labels can be changed by way of the status, which every kubelet writes, too.
+
+    Args:
+        name: The name of both objects.
+        label: The key of the label.
+        writer: The user that may add, change and remove it once a node is there.
+    """
+    before, after = (f"{one}.metadata.?labels[?'{label}']" for one in ("oldObject", "object"))
+    same = f"{before}.hasValue() == {after}.hasValue() && {before}.orValue('')"
+    spec = {
+        "matchConstraints": {"resourceRules": [_NODES]},
+        "matchConditions": [
+            {
+                "name": "is-not-the-writer",
+                "expression": f"request.userInfo.username != '{writer}'",
+            }
+        ],
+        "validations": [
+            {
+                "expression": f"{same} == {after}.orValue('')",
+                "message": f"the label {label} of a node cannot be added, changed or removed",
+            }
         ],
     }
     return _policy_and_binding(name, spec, denies=True)

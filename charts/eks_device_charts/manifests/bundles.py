@@ -154,7 +154,8 @@ def _asked_for(
     """What a cluster has of a manager where a user asks for it."""
     needs = tuple(_alone(one).name for one in manager.shared() if one["kind"] == "Namespace")
     for part, draw in manager.asked_for.items():
-        yield from _bundle(f"{name}-{part}", draw(installation, image), needs=needs)
+        objects = draw(installation, image)
+        yield from _alone_and_together(f"{name}-{part}", objects, needs=needs)
 
 
 def _common(name: str, manager: Manager, driver: DriverPlan, image: str) -> list[Bundle]:
@@ -165,11 +166,13 @@ def _common(name: str, manager: Manager, driver: DriverPlan, image: str) -> list
     return found
 
 
-def _alone_and_together(name: str, items: Sequence[Object]) -> list[Bundle]:
+def _alone_and_together(
+    name: str, items: Sequence[Object], *, needs: tuple[str, ...] = ()
+) -> list[Bundle]:
     """Objects that stand alone, and then the others in a bundle of this name."""
     found = [_alone(item) for item in items if item["kind"] in _ALONE]
     together = [item for item in items if item["kind"] not in _ALONE]
-    return [*found, *_bundle(name, together, needs=_names(found))]
+    return [*found, *_bundle(name, together, needs=(*needs, *_names(found)))]
 
 
 def _names(found: Sequence[Bundle]) -> tuple[str, ...]:

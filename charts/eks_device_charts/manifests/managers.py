@@ -15,6 +15,7 @@ from . import (
     neuron_device_plugin,
     neuron_dra_driver,
     neuron_scheduler,
+    neuron_ultraserver_operator,
     nvidia_device_plugin,
     nvidia_gpu_driver,
 )
@@ -64,7 +65,9 @@ def _policies(draw: Callable[[], list[Object]]) -> dict[str, Asked]:
 
 MANAGERS = {
     (DeviceType.NEURON, Mechanism.DRA): Manager(
-        draw=neuron_dra_driver.driver_objects, shared=neuron_dra_driver.shared_objects
+        draw=neuron_dra_driver.driver_objects,
+        shared=neuron_dra_driver.shared_objects,
+        asked_for={"ultraserver-operator": neuron_ultraserver_operator.operator_objects},
     ),
     (DeviceType.NEURON, Mechanism.DEVICE_PLUGIN): Manager(
         draw=neuron_device_plugin.driver_objects,

@@ -5,6 +5,8 @@ Source: https://github.com/aws-neuron/neuron-helm-charts
 
 from __future__ import annotations
 
+from typing import Final
+
 from eks_devices import DriverPlan
 from eks_devices.names import NEURON_CLASS, NEURON_DRIVER
 
@@ -26,9 +28,9 @@ from .objects import (
     value,
 )
 
-_NAMESPACE = "neuron-dra-driver"
+NAMESPACE: Final = "neuron-dra-driver"
+ACCOUNT: Final = "neuron-dra-driver-sa"
 _NAME = "neuron-dra-driver-kubelet-plugin"
-_ACCOUNT = "neuron-dra-driver-sa"
 _ROLE = "neuron-dra-driver-clusterrole"
 _HEALTH_PORT = 51515
 
@@ -42,22 +44,22 @@ def shared_objects() -> list[Object]:
         rule("", ["nodes/status"], ["patch"]),
     ]
     return [
-        namespace(_NAMESPACE),
-        service_account(_ACCOUNT, _NAMESPACE),
+        namespace(NAMESPACE),
+        service_account(ACCOUNT, NAMESPACE),
         cluster_role(_ROLE, rules),
-        cluster_role_binding("neuron-dra-driver-binding", _ROLE, _ACCOUNT, _NAMESPACE),
+        cluster_role_binding("neuron-dra-driver-binding", _ROLE, ACCOUNT, NAMESPACE),
         # Ours: the vendor ships no policy, and how its closed driver publishes the devices of an
         # UltraServer and labels its nodes is not documented; denied, they would be missing
         # without a word.
         *own_slices_policy(
             "resourceslices-neuron-dra-driver",
-            account=_ACCOUNT,
-            namespace=_NAMESPACE,
+            account=ACCOUNT,
+            namespace=NAMESPACE,
             driver=NEURON_DRIVER,
             denies=False,
         ),
         *own_node_policy(
-            "nodes-neuron-dra-driver", account=_ACCOUNT, namespace=_NAMESPACE, denies=False
+            "nodes-neuron-dra-driver", account=ACCOUNT, namespace=NAMESPACE, denies=False
         ),
         device_class(NEURON_CLASS, has(NEURON_DRIVER)),
     ]
@@ -66,7 +68,7 @@ def shared_objects() -> list[Object]:
 def driver_objects(driver: DriverPlan, image: str) -> list[Object]:
     """The DaemonSet of an owner."""
     pod = {
-        "serviceAccountName": _ACCOUNT,
+        "serviceAccountName": ACCOUNT,
         "hostNetwork": True,
         "containers": [_container(image)],
         "volumes": [
@@ -78,7 +80,7 @@ def driver_objects(driver: DriverPlan, image: str) -> list[Object]:
     # The vendor starts the new Pod beside the old one; the two would share the host's health
     # port, so here the old one goes first.
     strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1, "maxSurge": 0}}
-    return [daemon_set(driver, name=_NAME, namespace=_NAMESPACE, pod=pod, strategy=strategy)]
+    return [daemon_set(driver, name=_NAME, namespace=NAMESPACE, pod=pod, strategy=strategy)]
 
 
 def _container(image: str) -> Object:

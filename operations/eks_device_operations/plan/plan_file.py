@@ -73,6 +73,7 @@ class Neuron:
     scheduler_extension: bool
     health: bool
     recovery: bool
+    ultraserver_operator: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,6 +231,7 @@ def _neuron(content: dict[str, Any]) -> Neuron:
         scheduler_extension=content["scheduler_extension"] is True,
         health=health is not None,
         recovery=health is not None and health["recovery"] is True,
+        ultraserver_operator=content["ultraserver_operator"] is True,
     )
 
 

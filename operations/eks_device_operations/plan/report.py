@@ -130,6 +130,8 @@ def _also_note(plan: Plan) -> str:
         )
     if plan.neuron.health:
         parts.append("a node problem detector for Neuron devices" + _recovering(plan))
+    if plan.neuron.ultraserver_operator:
+        parts.append("Neuron's UltraServer operator, a beta")
     return f"Also: {'; '.join(parts)}." if parts else ""
 
 

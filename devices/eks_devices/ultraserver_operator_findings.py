@@ -1,0 +1,94 @@
+"""What is worth knowing of Neuron's UltraServer operator beside the groups of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any, Final
+
+from ._data import read_toml
+from .findings import Finding, info, warning
+from .keep import Keep
+from .neuron_installation import NeuronInstallation
+from .plans import NodegroupPlan
+from .vocabulary import DeviceType, Mechanism
+
+_PATH: Final = "neuron.ultraserver_operator"
+_DRIVER: Final = (DeviceType.NEURON, Mechanism.DRA)
+_EFA_DRIVER: Final = (DeviceType.EFA, Mechanism.DRA)
+
+
+def ultraserver_operator_findings(
+    neuron: NeuronInstallation,
+    plans: Collection[NodegroupPlan],
+    held: Collection[tuple[DeviceType, Mechanism]],
+    keep: Keep,
+) -> Iterator[Finding]:
+    """What the operator serves of a cluster, and what it needs.
+
+    Args:
+        neuron: What the installation is asked for.
+        plans: The groups that there are; while there is none, nothing is known.
+        held: The managers that the installation holds; the operator comes with the DRA driver.
+        keep: What it holds for groups of other apps, whose types nobody here knows.
+    """
+    if not neuron.ultraserver_operator or not plans or _DRIVER not in held:
+        return
+    yield _beta()
+    served = [one for one in plans if _is_served(one)]
+    if not served and Mechanism.DRA not in keep.get(DeviceType.NEURON, ()):
+        yield _without_effect()
+    elif _EFA_DRIVER not in held or any(_has_efa_plugin(one) for one in served):
+        yield _needs_efa_driver()
+
+
+def _operator() -> dict[str, Any]:
+    return dict(read_toml("neuron_ultraservers.toml")["operator"])
+
+
+def _is_served(plan: NodegroupPlan) -> bool:
+    """Whether the operator takes the nodes of a group; types are named after their family."""
+    families = {name.partition(".")[0] for name in plan.instance_types}
+    return _has(plan, *_DRIVER) and not families.isdisjoint(_operator()["families"])
+
+
+def _has(plan: NodegroupPlan, device_type: DeviceType, mechanism: Mechanism) -> bool:
+    return any((one.device_type, one.mechanism) == (device_type, mechanism) for one in plan.devices)
+
+
+def _has_efa_plugin(plan: NodegroupPlan) -> bool:
+    return _has(plan, DeviceType.EFA, Mechanism.DEVICE_PLUGIN)
+
+
+def _beta() -> Finding:
+    return info(
+        "UltraServerOperatorBeta",
+        _PATH,
+        "the operator is a beta, and its vendor wants it on a node of the size of "
+        f"{_operator()['node']} or larger",
+        fix="give it such a node without devices, as of add_system_nodegroup()",
+        source=_operator()["source"],
+    )
+
+
+def _without_effect() -> Finding:
+    families = " and ".join(_operator()["families"])
+    return warning(
+        "UltraServerOperatorWithoutEffect",
+        _PATH,
+        f"the operator serves UltraServers of the families {families}, and no group by DRA is of "
+        "them, so it allocates nothing",
+        fix="leave it out, and use DeviceRequest.ultraserver_node(...) for other UltraServers; or "
+        "name DeviceType.NEURON: (Mechanism.DRA,) in keep for nodes of other apps",
+        source=_operator()["source"],
+    )
+
+
+def _needs_efa_driver() -> Finding:
+    return info(
+        "UltraServersNeedEfaDriver",
+        _PATH,
+        "a workload with more than one UltraServer (server_count) also claims the EFAs of its "
+        "nodes, which takes EFA by DRA",
+        fix="use EFA by DRA for these groups, or name DeviceType.EFA: (Mechanism.DRA,) in keep",
+        source=_operator()["source"],
+    )
