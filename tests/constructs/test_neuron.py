@@ -210,7 +210,11 @@ def test_the_plan_file_tells_of_it(make_served):
     (file,) = folder.glob("*.eks-devices.json")
     (cluster,) = json.loads(file.read_text(encoding="utf-8"))["clusters"]
 
-    assert cluster["plan"]["neuron"] == {"scheduler_extension": True, "health": None}
+    assert cluster["plan"]["neuron"] == {
+        "scheduler_extension": True,
+        "health": None,
+        "ultraserver_operator": False,
+    }
 
 
 ASSOCIATION = "AWS::EKS::PodIdentityAssociation"

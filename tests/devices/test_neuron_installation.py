@@ -58,10 +58,12 @@ WRONG = [None, 1, "yes", TOKEN, NUMBER_TOKEN, HostileText(), Untouchable()]
 @pytest.mark.parametrize("value", WRONG, ids=range(len(WRONG)))
 def test_a_switch_is_on_or_off(value):
     with pytest.raises(EksDevicesError) as caught:
-        any_installation(scheduler_extension=value)
+        any_installation(scheduler_extension=value, ultraserver_operator=value)
 
-    (fault,) = caught.value.faults
-    assert fault.path == "neuron.scheduler_extension"
+    assert [one.path for one in caught.value.faults] == [
+        "neuron.scheduler_extension",
+        "neuron.ultraserver_operator",
+    ]
 
 
 @pytest.mark.parametrize("value", [True, {"scheduler_extension": True}, NvidiaInstallation(), "a"])
@@ -131,6 +133,7 @@ def test_a_plan_tells_of_it_in_json(asked):
     assert json.loads(plan(BY_PLUGIN, neuron=neuron).to_json())["neuron"] == {
         "scheduler_extension": asked,
         "health": None,
+        "ultraserver_operator": False,
     }
 
 

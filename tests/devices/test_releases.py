@@ -66,6 +66,11 @@ def test_the_plugin_that_broke_the_isolation_of_efa_is_avoided():
             "v1.36.0",
         ),
         (Component.NEURON_NODE_RECOVERY, "public.ecr.aws/neuron/neuron-node-recovery", "1.12.0"),
+        (
+            Component.NEURON_ULTRASERVER_OPERATOR,
+            "public.ecr.aws/neuron/neuron-ultraserver-operator",
+            "0.1.0",
+        ),
     ],
 )
 def test_the_pinned_release_of_a_component(component: Component, image: str, tag: str):

@@ -302,6 +302,10 @@ EXTRAS: list[tuple[dict[str, Any], str]] = [
             "schedulerName: neuron-scheduler."
         ),
     ),
+    (
+        {"neuron": NeuronInstallation(ultraserver_operator=True)},
+        "Also: Neuron's UltraServer operator, a beta.",
+    ),
 ]
 
 
