@@ -7,7 +7,6 @@ from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
-import yaml
 
 from eks_device_charts import ImageSource, device_manifests
 from eks_device_charts.manifests.bundles import bundles
@@ -302,9 +301,3 @@ def test_nodes_that_join_bring_their_labels_and_a_status_changes_none(find):
         }
     ]
     assert binding == {"policyName": POLICY, "validationActions": ["Deny"]}
-
-
-def test_the_objects_are_plain_yaml(manifests):
-    items = manifests(ASKED)
-
-    assert list(yaml.safe_load_all(yaml.safe_dump_all(items))) == items

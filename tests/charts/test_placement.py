@@ -191,7 +191,7 @@ def controller(find):
 
 
 GUARDED = NvidiaInstallation(claim_webhook=ClaimWebhook.cert_manager())
-EXTENDED = NeuronInstallation(scheduler_extension=True)
+BOTH = NeuronInstallation(scheduler_extension=True, ultraserver_operator=True)
 
 
 @given(st.sampled_from(["1.34", "1.36"]).flatmap(fleets))
@@ -203,13 +203,13 @@ def test_what_serves_a_cluster_runs_on_system_nodes_and_on_no_accelerated_one(fl
         nodegroups=fleet,
         keep=EVERY_MANAGER,
         nvidia=GUARDED,
-        neuron=EXTENDED,
+        neuron=BOTH,
     )
     items = device_manifests(plan, images=ImageSource(region="us-east-2"))
     deployments = of_kind(items, "Deployment")
     ours = dict(system_nodegroup_plan("System", SystemNodegroupOptions()).labels)
 
-    assert len(deployments) == 4
+    assert len(deployments) == 5
     for one in deployments:
         for group in plan.nodegroups:
             assert not lands(one, dict(group.labels))

@@ -357,6 +357,50 @@ def test_what_the_scheduler_extension_adds(manifests):
     }
 
 
+OPERATOR_RULES = [
+    "coordination.k8s.io: leases in neuron-dra-driver: get list watch create update patch delete",
+    "core: events: create patch",
+    "core: nodes, pods: get list watch",
+    # Strategies for failures move Pods, which are in the namespaces of users.
+    "core: pods/eviction: create",
+    (
+        "neuron.aws.com: neuronultraservers, neuronultraserverworkloads: "
+        "get list watch create update patch delete"
+    ),
+    (
+        "neuron.aws.com: neuronultraservers/status, neuronultraserverworkloads/status: "
+        "get update patch"
+    ),
+    "neuron.aws.com: neuronultraserverworkloads/finalizers: update",
+    "resource.k8s.io: resourceclaimtemplates: get list watch create update patch delete",
+    "resource.k8s.io: resourceslices: get list watch",
+]
+
+
+def test_what_the_ultraserver_operator_adds(manifests):
+    plain, operated = manifests("neuron-dra"), manifests("neuron-ultraservers")
+    driver, operator = (
+        f"neuron-dra-driver/{one}"
+        for one in ("neuron-dra-driver-sa", "neuron-ultraserver-operator")
+    )
+    watched = "neuron.aws.com: neuronultraservers: get list watch"
+
+    assert of_accounts(operated) == of_accounts(plain) | {
+        driver: sorted([*ACCOUNTS[driver], watched]),
+        operator: OPERATOR_RULES,
+    }
+    assert of_hosts(operated) == of_hosts(plain) | {"neuron-ultraserver-operator": []}
+    assert of_containers(operated) == of_containers(plain) | {
+        "neuron-ultraserver-operator/neuron-ultraserver-operator": [
+            "RuntimeDefault",
+            "allowPrivilegeEscalation=False",
+            "drop ALL",
+            "readOnlyRootFilesystem=True",
+            "runAsNonRoot=True",
+        ],
+    }
+
+
 # What options of NVIDIA's managers change of the tables above: by the group that has the option.
 
 

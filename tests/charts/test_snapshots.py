@@ -16,14 +16,18 @@ NAMES = (
     "neuron-device-plugin",
     "neuron-dra",
     "neuron-scheduler",
+    "neuron-ultraservers",
 )
+
+
+WITH_A_TAG = (Component.NEURON_SCHEDULER_EXTENSION, Component.NEURON_ULTRASERVER_OPERATOR)
 
 
 def without_tags(text):
     """A new release of a driver changes no snapshot."""
     images = [(one.image or one.repository, one.tag) for one in DriverRelease.all()]
-    extension = ComponentRelease.of(Component.NEURON_SCHEDULER_EXTENSION)
-    for image, tag in [*images, (extension.image, extension.tag)]:
+    beside = map(ComponentRelease.of, WITH_A_TAG)
+    for image, tag in [*images, *((one.image, one.tag) for one in beside)]:
         name = image.rpartition("/")[2]
         text = text.replace(f"/{name}:{tag}", f"/{name}:TAG")
     return text

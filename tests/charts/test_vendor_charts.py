@@ -35,6 +35,7 @@ from .conftest import (
     MPS,
     MPS_DRA,
     NEURON,
+    OPERATED,
     PASSTHROUGH,
     PLUGIN,
     SHARES,
@@ -131,6 +132,7 @@ CASES: dict[Case, Objects] = {
     (NEURON_CHART, "device-plugin"): of(neuron=(PLUGIN,)),
     (NEURON_CHART, "dra"): of(neuron=(DRA,)),
     (NEURON_CHART, "scheduler"): of(neuron=(PLUGIN,), neuron_options=EXTENDED),
+    (NEURON_CHART, "ultraserver-operator"): of(neuron=(DRA,), neuron_options=OPERATED),
     (NEURON_CHART, "node-problem-detector"): watched(PLUGIN, NeuronHealth()),
     (NEURON_CHART, "node-recovery"): watched(PLUGIN, NeuronHealth(recovery=True)),
     (NEURON_CHART, "dra-node-problem-detector"): watched(DRA, NeuronHealth()),
@@ -140,7 +142,7 @@ CASES: dict[Case, Objects] = {
     (UPSTREAM, "efa"): of(efa=(DRA,)),
 }
 # What a chart has and we do not make.
-NOT_MADE: set[Case] = {(NEURON_CHART, "ultraserver-operator")}
+NOT_MADE: set[Case] = set()
 # What Kubernetes has only from a version on.
 SINCE = {(DRIVER, "gpus-consumable-shares"): "1.36", (DRIVER, "gpus-dynamic-mig"): "1.36"}
 # No release of the second scheduler is known for a later one, which needs an image of one's own.

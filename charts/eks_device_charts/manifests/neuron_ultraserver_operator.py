@@ -137,8 +137,8 @@ def _container(image: str) -> Object:
         ],
         "env": [value("ENABLE_ULTRASERVER_OPERATOR", "true")],
         "ports": [
-            {"name": "metrics", "containerPort": _METRICS_PORT},
-            {"name": "health", "containerPort": _HEALTH_PORT},
+            {"name": name, "containerPort": port, "protocol": "TCP"}
+            for name, port in (("metrics", _METRICS_PORT), ("health", _HEALTH_PORT))
         ],
         "livenessProbe": answers("/healthz", after=15, every=20),
         "readinessProbe": answers("/readyz", after=5, every=10),
