@@ -46,7 +46,8 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
 }
 
 ONCE: dict[str, dict[str, Any]] = {
-    "neuron-plugin": {"neuron": NeuronInstallation(scheduler_extension=True)}
+    "neuron-dra": {"neuron": NeuronInstallation(ultraserver_operator=True)},
+    "neuron-plugin": {"neuron": NeuronInstallation(scheduler_extension=True)},
 }
 
 
