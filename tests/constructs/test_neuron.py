@@ -312,3 +312,68 @@ def test_nothing_is_advised_where_another_app_holds_the_default_installation(tmp
     )
 
     assert advised(stack) == []
+
+
+OPERATED = NeuronInstallation(ultraserver_operator=True)
+OPERATOR = "neuron-ultraserver-operator"
+KINDS = {"neuronultraservers.neuron.aws.com", "neuronultraserverworkloads.neuron.aws.com"}
+
+
+def sent(world, *words: str) -> list[str]:
+    """The manifests with an object whose kind and name these are, by their logical names."""
+    kind, name = words
+    return [
+        logical
+        for logical, one in manifests(world).items()
+        for item in json.loads(one["Properties"]["Manifest"])
+        if (item["kind"], item["metadata"]["name"]) == (kind, name)
+    ]
+
+
+def test_the_ultraserver_operator_is_sent_once_after_its_kinds_and_before_the_driver(make_served):
+    world = make_served(neuron=OPERATED)
+    world.add_trn2("A", mechanism=DRA)
+    world.add_trn2("B", mechanism=DRA)
+
+    assert deployments(world) == [OPERATOR]
+    found = manifests(world)
+    (operator,) = sent(world, "Deployment", OPERATOR)
+    (driver,) = sent(world, "DaemonSet", "neuron-dra-driver-kubelet-plugin")
+    kinds = {logical for name in KINDS for logical in sent(world, "CustomResourceDefinition", name)}
+    assert len(kinds) == 2
+    assert kinds | set(sent(world, "Namespace", "neuron-dra-driver")) <= set(
+        found[operator]["DependsOn"]
+    )
+    assert operator in found[driver]["DependsOn"]
+    for name in kinds:
+        # Users' workloads outlive the operator.
+        assert found[name]["DeletionPolicy"] == "Retain"
+    assert found[operator].get("DeletionPolicy") != "Retain"
+
+
+def test_nothing_of_the_ultraserver_operator_is_sent_unless_asked_for(make_served):
+    world = make_served(neuron=EXTENDED, keep={NEURON: (PLUGIN,)})
+    world.add_trn2(mechanism=DRA)
+
+    assert OPERATOR not in deployments(world)
+    for name in KINDS:
+        assert sent(world, "CustomResourceDefinition", name) == []
+
+
+def test_the_ultraserver_operator_beside_the_plugin_alone_is_refused_at_synth(make_served):
+    world = make_served(neuron=OPERATED)
+    world.add_trn2(mechanism=PLUGIN)
+
+    with pytest.raises(RuntimeError, match="UltraServerOperatorNeedsDra"):
+        world.app.synth()
+
+
+def test_a_cluster_without_ultraservers_that_the_operator_serves_is_told_once(make_served):
+    world = make_served(neuron=OPERATED)
+    world.add_trn2("A", mechanism=DRA)
+    world.add_trn2("B", mechanism=DRA)
+
+    found = Annotations.from_stack(world.stack).find_warning(
+        "*", Match.string_like_regexp(r".*UltraServerOperatorWithoutEffect.*")
+    )
+    assert len(found) == 1
