@@ -16,6 +16,7 @@ from .typecheck import member, plain_text, whole_number
 
 _LONGEST_TYPE: Final = 253
 _TYPE: Final = re.compile(r"[a-z][a-z0-9-]*\.[a-z0-9-]+")
+_TEXTS: Final = ("name", "instance_type", "namespace", "claim_template")
 _MOST_SERVERS: Final = 2**31 - 1
 _PAGE: Final = (
     "https://awsdocs-neuron.readthedocs-hosted.com/en/latest/deploy/eks/ultraserver-operator.html"
@@ -50,59 +51,76 @@ def ultraserver_workload(
 ) -> dict[str, Any]:
     """The manifest of a NeuronUltraServerWorkload: UltraServers that are allocated before its Pods.
 
-    The operator makes a ResourceClaimTemplate, whose name each Pod claims by; there is one Pod on
-    each node, `server_count` times `topology_size` in all. More than one UltraServer also needs a
-    claim for EFAs by DRA on every Pod.
+    The operator makes a ResourceClaimTemplate, by whose name Pods claim, one on each node. With
+    more than one UltraServer each Pod needs a claim for EFAs by DRA, too.
 
     Args:
         name: Name of the workload.
-        instance_type: The type of the nodes, one of the Trn3pds UltraServers; only its form is
-            checked, as no source names them all.
+        instance_type: The type of the nodes, of a Trn3pds UltraServer; only its form is checked,
+            as no source names them all.
         server_count: How many UltraServers, one by default.
-        topology_size: Nodes of each UltraServer that work together, 1, 2 or 4; four by default.
-        namespace: Where the workload, the template and the Pods are, `default` when left out.
-        logical_neuron_cores: Physical cores that act as one, 1 or 2; the operator's own default,
-            which is 2, when left out.
+        topology_size: Nodes of each UltraServer, 1, 2 or 4; four by default.
+        namespace: Where workload, template and Pods are, `default` when left out.
+        logical_neuron_cores: Physical cores that act as one, 1 or 2; when left out the operator's
+            own default, 2.
         failure_strategy: What happens when a node fails; nothing by default.
-        claim_template: Name of the template that the operator makes; that of the workload when
-            left out.
+        claim_template: Name of the template; that of the workload when left out.
 
     Raises:
-        EksDevicesError: Every fault: malformed names, numbers out of range, another type of
-            strategy, tokens.
+        EksDevicesError: Every fault: malformed names, numbers out of range, wrong types, tokens.
 
     Source: https://awsdocs-neuron.readthedocs-hosted.com/en/latest/deploy/eks/ultraserver-operator.html
     """
-    texts = {
-        "name": plain_text(name),
-        "instance_type": plain_text(instance_type),
-        "namespace": plain_text(namespace),
-        "claim_template": plain_text(claim_template),
-    }
-    numbers = [
-        *whole_number(server_count, "server_count", lowest=1, highest=_MOST_SERVERS),
-        *_choice(topology_size, "topology_size", "topology_sizes"),
-    ]
-    if logical_neuron_cores is not None:
-        numbers += _choice(logical_neuron_cores, "logical_neuron_cores", "logical_neuron_cores")
-    strategy = member(failure_strategy, FailureStrategy, "failure_strategy")
-    raise_faults([*_text_faults(texts), *numbers, *strategy])
-    spec: dict[str, Any] = {
-        "instanceType": texts["instance_type"],
-        "serverCount": server_count,
-        "topologySize": topology_size,
-        "allocationPolicy": {"failureStrategy": str(failure_strategy)},
-    }
-    if logical_neuron_cores is not None:
-        spec["config"] = {"logicalNeuronCore": logical_neuron_cores}
-    if claim_template is not None:
-        spec["resourceClaimTemplate"] = {"name": texts["claim_template"]}
+    given = (name, instance_type, namespace, claim_template)
+    texts = dict(zip(_TEXTS, map(plain_text, given), strict=True))
+    sizes = {"serverCount": server_count, "topologySize": topology_size}
+    faults = [*_text_faults(texts), *_size_faults(server_count, topology_size)]
+    faults += _core_faults(logical_neuron_cores)
+    raise_faults([*faults, *member(failure_strategy, FailureStrategy, "failure_strategy")])
+    return _manifest(texts, sizes, logical_neuron_cores, str(failure_strategy))
+
+
+def _manifest(
+    texts: dict[str, Any], sizes: dict[str, int], cores: int | None, strategy: str
+) -> dict[str, Any]:
+    template = texts["claim_template"]
+    spec: dict[str, Any] = {"instanceType": texts["instance_type"], **sizes}
+    spec["allocationPolicy"] = {"failureStrategy": strategy}
+    spec |= {} if cores is None else {"config": {"logicalNeuronCore": cores}}
+    spec |= {} if template is None else {"resourceClaimTemplate": {"name": template}}
     return {
         "apiVersion": f"{NEURON_DRIVER}/{ULTRASERVER_API}",
         "kind": "NeuronUltraServerWorkload",
         "metadata": {"name": texts["name"], "namespace": texts["namespace"]},
         "spec": spec,
     }
+
+
+def _size_faults(servers: object, nodes: object) -> Iterator[Finding]:
+    yield from whole_number(servers, "server_count", lowest=1, highest=_MOST_SERVERS)
+    allowed: list[int] = _rows()["topology_sizes"]
+    wrong = list(whole_number(nodes, "topology_size", lowest=min(allowed), highest=max(allowed)))
+    yield from wrong
+    if not wrong and nodes not in allowed:
+        yield fault(
+            "UltraServerSize",
+            "topology_size",
+            "no mode of an UltraServer has so many nodes, although the API server takes the number",
+            got=nodes,
+            allowed=", ".join(map(str, allowed)),
+            fix="choose an allowed number",
+            source=_PAGE,
+        )
+
+
+def _core_faults(cores: object) -> Iterator[Finding]:
+    allowed: list[int] = _rows()["logical_neuron_cores"]
+    path, least, most = "logical_neuron_cores", min(allowed), max(allowed)
+    return whole_number(cores, path, lowest=least, highest=most, optional=True)
+
+
+def _rows() -> dict[str, Any]:
+    return dict(read_toml("neuron_ultraservers.toml")["workload"])
 
 
 def _text_faults(texts: dict[str, Any]) -> Iterator[Finding]:
@@ -127,20 +145,3 @@ def _text_faults(texts: dict[str, Any]) -> Iterator[Finding]:
 def _is_type(value: str) -> bool:
     """Whether a text has the form of an EC2 instance type, and of what the operator takes."""
     return len(value) <= _LONGEST_TYPE and _TYPE.fullmatch(value) is not None
-
-
-def _choice(value: object, path: str, row: str) -> Iterator[Finding]:
-    """The fault of a number that is none of those of a row of the data."""
-    allowed: list[int] = read_toml("neuron_ultraservers.toml")["workload"][row]
-    wrong = list(whole_number(value, path, lowest=min(allowed), highest=max(allowed)))
-    yield from wrong
-    if not wrong and value not in allowed:
-        yield fault(
-            "UltraServerSize",
-            path,
-            "no mode of an UltraServer has so many nodes, although the API server takes the number",
-            got=value,
-            allowed=", ".join(map(str, allowed)),
-            fix="choose an allowed number",
-            source=_PAGE,
-        )
