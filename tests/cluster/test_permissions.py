@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pytest
 
 from eks_device_operations.control_plane.kubelet import pod_token
-from eks_devices import GpuDriver, Mechanism
+from eks_devices import GpuDriver, Mechanism, NeuronInstallation
 
 # A line is a resource, where and which where that matters, and verbs.
 CALLS = {
@@ -40,6 +40,20 @@ CALLS = {
         resourceslices.resource.k8s.io: get list watch create update patch delete
         resourceclaims.resource.k8s.io: get list watch
         deviceclasses.resource.k8s.io: get list watch
+        neuronultraservers.neuron.aws.com: get list watch
+    """,
+    "neuron-dra-driver:neuron-ultraserver-operator": """
+        nodes pods: get list watch
+        pods/eviction: create
+        events: create patch
+        resourceslices.resource.k8s.io: get list watch
+        resourceclaimtemplates.resource.k8s.io: get list watch create update patch delete
+        neuronultraservers.neuron.aws.com: get list watch create update patch delete
+        neuronultraservers.neuron.aws.com/status: get update patch
+        neuronultraserverworkloads.neuron.aws.com: get list watch create update patch delete
+        neuronultraserverworkloads.neuron.aws.com/status: get update patch
+        neuronultraserverworkloads.neuron.aws.com/finalizers: update
+        leases.coordination.k8s.io @neuron-dra-driver: get list watch create update patch delete
     """,
     "nvidia:compute-domain-daemon-service-account": """
         computedomains.resource.nvidia.com: get list watch
@@ -155,9 +169,10 @@ def user_of(account):
 
 @pytest.fixture(scope="module")
 def every_account(every_manager, manifests, planned, spec):
-    """Every manager, and one that makes MPS daemons."""
+    """Every manager, one that makes MPS daemons, and Neuron's UltraServer operator."""
     gated = GpuDriver(feature_gates={"MPSSupport": True})
-    more = manifests(planned(spec("mps", "g6e.xlarge", gpu_driver=gated)))
+    groups = spec("mps", "g6e.xlarge", gpu_driver=gated), spec("ultra", "trn2u.48xlarge")
+    more = manifests(planned(*groups, neuron=NeuronInstallation(ultraserver_operator=True)))
     return [*every_manager, *(one for one in more if one not in every_manager)]
 
 
@@ -207,6 +222,8 @@ def test_it_may_do_what_it_calls(allowed, account):
 ASKED_FOR = {
     # The vendor asks for it, and the kubelet takes it for leave to run commands.
     "kube-system:neuron-device-plugin": {"get nodes/proxy"},
+    # It moves the Pods of workloads that ask for it, which are in the namespaces of users.
+    "neuron-dra-driver:neuron-ultraserver-operator": {"create pods/eviction"},
     # A Deployment can run anything in the namespace, which is why nobody else has this account.
     MPS: {"create deployments.apps @nvidia", "delete deployments.apps @nvidia"},
 }
@@ -287,11 +304,12 @@ def pods(installed, planned, spec):
     return {one["metadata"]["labels"][names]: one for one in installed.api.list("v1", "Pod")}
 
 
-def test_only_pods_that_ask_the_server_have_a_token(pods, every_manager):
-    workloads = [one for one in every_manager if one["kind"] in ("DaemonSet", "Deployment")]
+def test_only_pods_that_ask_the_server_have_a_token(pods, every_account):
+    workloads = [one for one in every_account if one["kind"] in ("DaemonSet", "Deployment")]
+    apps = {one["metadata"]["labels"]["app.kubernetes.io/name"] for one in workloads}
     volumes = {name: pod["spec"]["volumes"] for name, pod in pods.items()}
 
-    assert sorted(pods) == sorted(one["metadata"]["name"] for one in workloads)
+    assert pods.keys() == apps
     without = {name for name in pods if "serviceAccountToken" not in repr(volumes[name])}
     assert without == {"efa-aws-efa-k8s-device-plugin", "nvdp-nvidia-device-plugin"}
 
