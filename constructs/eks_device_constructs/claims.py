@@ -8,7 +8,7 @@ from typing import Any
 from constructs import Construct, IConstruct
 
 from eks_device_charts.manifests.bundles import namespace_bundle
-from eks_devices import EksDevicesError, Finding, NodegroupPlan
+from eks_devices import DranetBuild, EksDevicesError, Finding, NodegroupPlan
 from eks_devices.claims.objects import ObjectKey, object_keys
 from eks_devices.claims.on_nodegroup import Claim, claim_findings, claim_manifest
 from eks_devices.findings import fault, info, raise_faults
@@ -33,11 +33,13 @@ class ClaimSender:
         host: NodegroupHost,
         delivery: Delivery | None,
         needed: Sequence[IConstruct],
+        build: DranetBuild | None,
     ) -> None:
         self._group = group
         self._host = host
         self._delivery = delivery
         self._needed = needed
+        self._build = build
         self._carrier: Carrier | None = None
 
     def send(self, claim: Claim, plan: NodegroupPlan, *, create_namespace: bool) -> None:
@@ -59,7 +61,7 @@ class ClaimSender:
             self._host.sent.note_claim(key, Sent(by=self._group, manifests=sent))
         if made is None and claim.namespace not in _DEFAULT_NAMESPACES:
             annotate(self._group, [_not_made(claim)])
-        annotate(self._group, claim_findings(claim, manifest, plan))
+        annotate(self._group, claim_findings(claim, manifest, plan, build=self._build))
         self._host.fleet.note_claim(NotedClaim(self._group, claim, plan, manifest))
 
     def _judged(
@@ -73,7 +75,7 @@ class ClaimSender:
             *boolean(create_namespace, f"{claim.path}.create_namespace"),
         ]
         try:
-            manifest = claim_manifest(claim, plan)
+            manifest = claim_manifest(claim, plan, build=self._build)
         except EksDevicesError as error:
             raise EksDevicesError([*error.faults, *faults]) from None
         raise_faults(faults)

@@ -13,7 +13,13 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from eks_device_charts.manifests import ImageSource
-from eks_devices import ClusterPlan, NeuronInstallation, NodegroupOptions, NvidiaInstallation
+from eks_devices import (
+    ClusterPlan,
+    EfaInstallation,
+    NeuronInstallation,
+    NodegroupOptions,
+    NvidiaInstallation,
+)
 from eks_devices.findings import raise_faults
 from eks_devices.installation_options import NamedOptions
 from eks_devices.keep import Keep, frozen_keep
@@ -64,6 +70,7 @@ class AcceleratedCluster(Construct):
         keep: Keep | None = None,
         nvidia: NvidiaInstallation | None = None,
         neuron: NeuronInstallation | None = None,
+        efa: EfaInstallation | None = None,
         **options: Unpack[ClusterOptions],
     ) -> None:
         """Make the cluster, without nodes of its own; of the managers see `DeviceDrivers`.
@@ -78,6 +85,7 @@ class AcceleratedCluster(Construct):
             keep: Managers to hold without a group here.
             nvidia: What NVIDIA's managers have once in the cluster.
             neuron: What Neuron's managers have once in the cluster.
+            efa: What the EFA managers have once in the cluster.
             options: The options of `ClusterOptions`.
 
         Raises:
@@ -86,7 +94,7 @@ class AcceleratedCluster(Construct):
         Source: https://docs.aws.amazon.com/eks/latest/userguide/device-management.html
         """
         raise_faults(scope_faults(scope, "cluster"))
-        once = NamedOptions(nvidia=nvidia, neuron=neuron)
+        once = NamedOptions(nvidia=nvidia, neuron=neuron, efa=efa)
         given = (delivery, images, frozen_keep(keep))
         faults = [*argument_faults(vpc, version, *given, **once)]
         faults += cluster_option_faults(scope, vpc, options)

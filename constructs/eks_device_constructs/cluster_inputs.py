@@ -41,7 +41,7 @@ def argument_faults(
         yield fault(
             "DeliveryNeeded",
             "delivery",
-            f"images, keep, {' and '.join(options)} say what to install, and nothing installs it",
+            f"images, keep, {', '.join(options)} say what to install, and nothing installs it",
             got=None,
             allowed="a Delivery",
             fix="pass delivery=Delivery.kubectl(...) or .gitops(...)",
@@ -86,5 +86,5 @@ def first_installation_faults(
         installation = Installation(
             kubernetes_version=version.version, images=regional(images, scope), options=options
         )
-        for driver in kept_drivers(keep or {}, options.nvidia):
+        for driver in kept_drivers(keep or {}, options):
             yield from driver_faults(driver, installation)

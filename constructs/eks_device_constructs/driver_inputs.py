@@ -95,9 +95,12 @@ def _late_faults(host: NodegroupHost, options: Mapping[str, object]) -> Iterator
 def _other_option_faults(host: NodegroupHost, options: Mapping[str, object]) -> Iterator[Finding]:
     """The faults of a scope with other options than the default installation has for both."""
     default = host.fleet.drivers
+    if default is None:
+        return
     for name, value in options.items():
-        differs = value is not None and value != getattr(host.fleet.options, name)
-        if differs and default is not None:
+        # What is of another type is refused already, and may raise when it is compared.
+        is_judged = isinstance(value, OPTION_TYPES[name])
+        if is_judged and value != getattr(host.fleet.options, name):
             yield fault(
                 f"{OPTION_TYPES[name].__name__}Differs",
                 name,

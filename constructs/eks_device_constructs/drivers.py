@@ -21,7 +21,9 @@ from eks_device_charts.manifests.installation import Installation
 from eks_device_charts.manifests.release_rules import group_release_faults
 from eks_devices import (
     DeviceType,
+    DranetBuild,
     DriverPlan,
+    EfaInstallation,
     EksDevicesError,
     Finding,
     NeuronInstallation,
@@ -106,6 +108,7 @@ class DeviceDrivers(Construct):
         kubernetes_version: str | None = None,
         nvidia: NvidiaInstallation | None = None,
         neuron: NeuronInstallation | None = None,
+        efa: EfaInstallation | None = None,
     ) -> None:
         """Prepare the installation; managers come with the groups that are added later.
 
@@ -121,6 +124,7 @@ class DeviceDrivers(Construct):
             nvidia: What NVIDIA's managers have once in the cluster; their defaults unless named.
                 A scope beside the cluster's default installation has those of that one.
             neuron: What Neuron's managers have once, likewise.
+            efa: What the EFA managers have once, likewise.
 
         Raises:
             EksDevicesError: Every fault of the values, and of what the cluster has already.
@@ -128,11 +132,11 @@ class DeviceDrivers(Construct):
         host = _host(cluster, scope, kubernetes_version)
         images, keep = regional(images, scope), frozen_keep(keep)
         given = (delivery, images, keep, scope_name)
-        once = NamedOptions(nvidia=nvidia, neuron=neuron)
+        once = NamedOptions(nvidia=nvidia, neuron=neuron, efa=efa)
         faults = list(installation_faults(host, *given, **once))
         raise_faults([*faults, *place_faults(scope, id, host.place)])
         installation = _installation(host, images, **once)
-        kept = kept_drivers(keep or {}, installation.options.nvidia)
+        kept = kept_drivers(keep or {}, installation.options)
         raise_faults(one for driver in kept for one in driver_faults(driver, installation))
         super().__init__(scope, id)
         self._images, self.named_options = images, once
@@ -172,8 +176,13 @@ class DeviceDrivers(Construct):
         faults += group_release_faults(plan, installation.images)
         return [*faults, *self._default_faults(plan)]
 
+    @property
+    def efa_build(self) -> DranetBuild:
+        """The build of DRANET that hands EFA devices out by DRA."""
+        return self._installation.options.efa.build
+
     def _drivers_of(self, plan: NodegroupPlan) -> tuple[DriverPlan, ...]:
-        return drivers_of(plan, self._installation.options.nvidia)
+        return drivers_of(plan, self._installation.options)
 
     def _default_faults(self, plan: NodegroupPlan) -> Iterator[Finding]:
         host = self._host

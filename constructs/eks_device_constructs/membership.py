@@ -47,7 +47,10 @@ class Membership:
 
     def claim_sender(self, owner: Construct) -> ClaimSender:
         """What sends claims on the group's devices, for as long as their owner is there."""
-        return ClaimSender(owner, self.judged.host, self.serving.delivery, self.managers)
+        serving = self.serving
+        return ClaimSender(
+            owner, self.judged.host, serving.delivery, self.managers, serving.efa_build
+        )
 
     def inherit_tags(self) -> list[str]:
         """Give instances the tags of the group's scopes, when all are known; returns faults."""

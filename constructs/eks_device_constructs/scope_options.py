@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from eks_devices import Finding, NeuronInstallation, NodegroupPlan, NvidiaInstallation
+from eks_devices import (
+    DeviceType,
+    EfaInstallation,
+    Finding,
+    NeuronInstallation,
+    NodegroupPlan,
+)
 from eks_devices.cluster_planner import drivers_of
 from eks_devices.feature_gates import told_gates
 from eks_devices.findings import fault, warning
@@ -12,13 +18,22 @@ from eks_devices.installation_options import OPTION_TYPES, InstallationOptions, 
 
 
 def unread_findings(named: NamedOptions) -> Iterator[Finding]:
-    """The warning of what a scope is asked for and only a default installation would install."""
+    """The warnings of what a scope is asked for and a default installation has a part in."""
     if named["neuron"] not in (None, NeuronInstallation()):
         yield warning(
             "NeuronOptionsOfDefault",
             "neuron",
             "a scoped installation installs none of these, and the default one is not known here",
             fix="pass neuron= to the default installation of the cluster, and leave it out here",
+        )
+    efa = named["efa"]
+    if efa not in (None, EfaInstallation()):
+        yield warning(
+            "EfaBuildOfDefault",
+            "efa.build",
+            f"a scoped installation runs the {efa.build} build, whose permissions the default one "
+            "gives, and that one is not known here",
+            fix="pass the same efa= to the default installation of the cluster",
         )
 
 
@@ -49,13 +64,13 @@ def late_default_faults(
                 allowed="the options of the scope, or a scope without any",
                 fix=f"leave {name} out of the scope",
             )
-    old, new = before.with_named(**named).nvidia, after.nvidia
-    drawn = [one.name for one in plans if _gates(one, old) != _gates(one, new)]
-    if drawn and named["nvidia"] is None:
+    old, new = before.with_named(**named), after.with_named(**named)
+    drawn = [one.name for one in plans if _told(one, old) != _told(one, new)]
+    if drawn:
         yield fault(
             "GroupsBeforeDrivers",
-            "nvidia.compute_domain_gates",
-            f"node groups were added to {scope} before these gates were known, and run its "
+            "drivers",
+            f"node groups were added to {scope} before these options were known, and run its "
             "managers without them",
             got=", ".join(drawn),
             allowed="an installation that comes before its groups",
@@ -63,6 +78,8 @@ def late_default_faults(
         )
 
 
-def _gates(plan: NodegroupPlan, nvidia: NvidiaInstallation) -> list[dict[str, bool]]:
+def _told(plan: NodegroupPlan, options: InstallationOptions) -> list[object]:
     """What the DaemonSets of a group are told of options that a cluster has once."""
-    return [told_gates(one.settings) for one in drivers_of(plan, nvidia)]
+    drivers = drivers_of(plan, options)
+    efa = [one.settings for one in drivers if one.device_type is DeviceType.EFA]
+    return [*(told_gates(one.settings) for one in drivers), *efa]

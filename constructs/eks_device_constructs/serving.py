@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from constructs import Construct, IConstruct
 
-from eks_devices import DeviceType, Finding, NodegroupPlan
+from eks_devices import DeviceType, DranetBuild, Finding, NodegroupPlan
 from eks_devices.cluster_planner import drivers_of, unserved
 from eks_devices.findings import fault
 from eks_devices.typecheck import wrong_type
@@ -65,6 +65,13 @@ class Serving:
     def scope_address(self) -> str:
         """What tells it from an installation of this name in another app."""
         return self.installation.scope_address if self.installation else ""
+
+    @property
+    def efa_build(self) -> DranetBuild | None:
+        """The build of DRANET that serves the group's claims; None where it is not known here."""
+        if self.installation is None or DeviceType.EFA in self.foreign:
+            return None
+        return self.installation.efa_build
 
     def faults(self, scope: Construct, host: NodegroupHost, plan: NodegroupPlan) -> list[Finding]:
         """What keeps a group of a scope from being served."""

@@ -21,6 +21,7 @@ from .claims import (
 )
 from .cluster_planner import plan_cluster
 from .components import Component
+from .efa_installation import DranetBuild, EfaInstallation
 from .efa_workloads import use_efa
 from .findings import EksDevicesError, Finding, Severity
 from .gpu_options import DeviceIdStrategy, DeviceListStrategy, GpuDriver, GpuPlugin
@@ -63,8 +64,10 @@ __all__ = [
     "DevicePlan",
     "DeviceRequest",
     "DeviceType",
+    "DranetBuild",
     "DriverPlan",
     "DriverRelease",
+    "EfaInstallation",
     "EksDevicesError",
     "FailureStrategy",
     "Feature",

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from ._frozen import FrozenDict
 from .cluster_findings import cluster_findings
+from .efa_installation import EfaInstallation
 from .findings import EksDevicesError, Finding, fault, raise_faults, warning
 from .idle_options import contradicted_options, idle_options
 from .installation_options import InstallationOptions, option_type_faults
@@ -35,6 +36,7 @@ def plan_cluster(
     keep: Keep | None = None,
     nvidia: NvidiaInstallation | None = None,
     neuron: NeuronInstallation | None = None,
+    efa: EfaInstallation | None = None,
 ) -> ClusterPlan:
     """Plan the accelerated node groups of a cluster and the managers to install for them.
 
@@ -45,6 +47,7 @@ def plan_cluster(
             what a migration still needs. Nothing is kept unless named.
         nvidia: What the installation of NVIDIA's managers has once; its defaults unless named.
         neuron: What that of Neuron's has once, likewise.
+        efa: What that of the EFA managers has once, likewise.
 
     Raises:
         EksDevicesError: Every fault of every group, of the version and of `keep` at once.
@@ -55,7 +58,7 @@ def plan_cluster(
     kept = frozen_keep(keep)
     minor = find_minor(kubernetes_version, "kubernetes_version")
     faults += [*_name_faults(spec.name for spec in specs), *keep_faults(kept, minor)]
-    faults += option_type_faults(nvidia=nvidia, neuron=neuron)
+    faults += option_type_faults(nvidia=nvidia, neuron=neuron, efa=efa)
     if isinstance(minor, Finding):
         groups = [one for spec in specs for one in nodegroup_faults(spec)]
         raise EksDevicesError([minor, *faults, *groups])
@@ -63,7 +66,7 @@ def plan_cluster(
     faults += [one for result in results if isinstance(result, tuple) for one in result]
     plans = tuple(result for result in results if isinstance(result, NodegroupPlan))
     raise_faults(faults)
-    options = InstallationOptions().with_named(nvidia=nvidia, neuron=neuron)
+    options = InstallationOptions().with_named(nvidia=nvidia, neuron=neuron, efa=efa)
     # Here every group is known; whoever adds one after another asks when all are there.
     raise_faults([*join_faults(plans, keep=kept), *whole_faults(plans, kept or {}, options)])
     return join_plans(minor, plans, keep=kept, options=options)
@@ -97,9 +100,10 @@ def join_plans(
     return ClusterPlan(
         kubernetes_version=minor.version,
         nodegroups=plans,
-        drivers=_drivers(plans, keep or {}, options.nvidia),
+        drivers=_drivers(plans, keep or {}, options),
         nvidia=options.nvidia,
         neuron=options.neuron,
+        efa=options.efa,
         findings=tuple(findings),
     )
 
@@ -217,15 +221,15 @@ def is_scoped(owner: str) -> bool:
 
 
 def drivers_of(
-    plan: NodegroupPlan, nvidia: NvidiaInstallation | None = None
+    plan: NodegroupPlan, options: InstallationOptions | None = None
 ) -> tuple[DriverPlan, ...]:
     """The managers to install for one node group."""
-    return _drivers((plan,), {}, nvidia)
+    return _drivers((plan,), {}, options or InstallationOptions())
 
 
-def kept_drivers(keep: Keep, nvidia: NvidiaInstallation | None = None) -> tuple[DriverPlan, ...]:
+def kept_drivers(keep: Keep, options: InstallationOptions) -> tuple[DriverPlan, ...]:
     """The managers that an installation holds although no group needs them."""
-    return _drivers((), keep, nvidia)
+    return _drivers((), keep, options)
 
 
 def unserved(plan: NodegroupPlan) -> list[Finding]:
@@ -246,7 +250,7 @@ def unserved(plan: NodegroupPlan) -> list[Finding]:
 
 
 def _drivers(
-    plans: tuple[NodegroupPlan, ...], keep: Keep, nvidia: NvidiaInstallation | None
+    plans: tuple[NodegroupPlan, ...], keep: Keep, options: InstallationOptions
 ) -> tuple[DriverPlan, ...]:
     """One manager per device type, mechanism and owner, in a stable order."""
     served: dict[tuple[DeviceType, Mechanism, str], list[str]] = {}
@@ -260,6 +264,7 @@ def _drivers(
                 key = (device.device_type, device.mechanism, device.owner)
                 served.setdefault(key, []).append(plan.name)
                 settings[key] = device.settings
+    shared = _shared_settings(options)
     order = {device: place for place, device in enumerate(DeviceType)}
     keys = sorted(served, key=lambda key: (order[key[0]], key[1], key[2]))
     return tuple(
@@ -267,15 +272,21 @@ def _drivers(
             device_type=key[0],
             mechanism=key[1],
             owner=key[2],
-            settings=_shared_settings(nvidia)
-            if key[0] is DeviceType.COMPUTE_DOMAIN
-            else settings.get(key, FrozenDict()),
+            settings=shared.get(key[:2]) or settings.get(key, FrozenDict()),
             nodegroups=tuple(served[key]),
         )
         for key in keys
     )
 
 
-def _shared_settings(nvidia: NvidiaInstallation | None) -> FrozenDict[str, str | int]:
-    """What the controller of ComputeDomains and the plugins on all nodes are told alike."""
-    return FrozenDict() if nvidia is None else FrozenDict(nvidia.compute_domain_settings())
+def _shared_settings(
+    options: InstallationOptions,
+) -> dict[tuple[DeviceType, Mechanism], FrozenDict[str, str | int]]:
+    """What the managers of a device type are told alike on all nodes, whoever owns them."""
+    return {
+        # The controller of ComputeDomains too.
+        (DeviceType.COMPUTE_DOMAIN, Mechanism.DRA): FrozenDict(
+            options.nvidia.compute_domain_settings()
+        ),
+        (DeviceType.EFA, Mechanism.DRA): FrozenDict(options.efa.dra_settings()),
+    }

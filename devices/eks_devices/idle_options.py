@@ -16,6 +16,7 @@ _GPU_DRIVER: Manager = (DeviceType.GPU, Mechanism.DRA)
 _GPU_PLUGIN: Manager = (DeviceType.GPU, Mechanism.DEVICE_PLUGIN)
 _DOMAINS: Manager = (DeviceType.COMPUTE_DOMAIN, Mechanism.DRA)
 _NEURON_DRIVER: Manager = (DeviceType.NEURON, Mechanism.DRA)
+_EFA_DRIVER: Manager = (DeviceType.EFA, Mechanism.DRA)
 _NEURON_PLUGIN: Manager = (DeviceType.NEURON, Mechanism.DEVICE_PLUGIN)
 _OPERATOR = (
     "https://awsdocs-neuron.readthedocs-hosted.com/en/latest/deploy/eks/ultraserver-operator.html"
@@ -58,6 +59,7 @@ _OPTIONS = (
         what="Neuron devices by DRA",
         readers=(_NEURON_DRIVER,),
     ),
+    _Option(maker="efa", name="build", what="EFA devices by DRA", readers=(_EFA_DRIVER,)),
 )
 
 
@@ -68,9 +70,11 @@ def idle_options(options: InstallationOptions, held: Collection[Manager]) -> Ite
         options: The options of an installation.
         held: The managers that it holds.
     """
+    both = (options, InstallationOptions())
     for one in _OPTIONS:
         is_read = any(manager in held for manager in one.readers)
-        if getattr(getattr(options, one.maker), one.name) and not is_read:
+        given, default = (getattr(getattr(each, one.maker), one.name) for each in both)
+        if given != default and not is_read:
             yield warning(
                 f"{one.maker.title()}OptionWithoutEffect",
                 f"{one.maker}.{one.name}",

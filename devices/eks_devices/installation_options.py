@@ -6,13 +6,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypedDict, Unpack
 
+from .efa_installation import EfaInstallation
 from .findings import Finding
 from .neuron_installation import NeuronInstallation
 from .nvidia_installation import NvidiaInstallation
 from .typecheck import wrong_type
 
 # By the name of the argument that takes them everywhere.
-OPTION_TYPES: Mapping[str, type] = {"nvidia": NvidiaInstallation, "neuron": NeuronInstallation}
+OPTION_TYPES: Mapping[str, type] = {
+    "nvidia": NvidiaInstallation,
+    "neuron": NeuronInstallation,
+    "efa": EfaInstallation,
+}
 
 
 class NamedOptions(TypedDict):
@@ -20,6 +25,7 @@ class NamedOptions(TypedDict):
 
     nvidia: NvidiaInstallation | None
     neuron: NeuronInstallation | None
+    efa: EfaInstallation | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,11 +34,14 @@ class InstallationOptions:
 
     nvidia: NvidiaInstallation = field(default_factory=NvidiaInstallation)
     neuron: NeuronInstallation = field(default_factory=NeuronInstallation)
+    efa: EfaInstallation = field(default_factory=EfaInstallation)
 
     def with_named(self, **named: Unpack[NamedOptions]) -> InstallationOptions:
         """These options, but for those that are named."""
         return InstallationOptions(
-            nvidia=named["nvidia"] or self.nvidia, neuron=named["neuron"] or self.neuron
+            nvidia=named["nvidia"] or self.nvidia,
+            neuron=named["neuron"] or self.neuron,
+            efa=named["efa"] or self.efa,
         )
 
 

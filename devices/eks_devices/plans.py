@@ -8,6 +8,7 @@ from typing import Any
 
 from ._frozen import FrozenDict
 from .capacity import Capacity
+from .efa_installation import EfaInstallation
 from .findings import Finding, Severity
 from .maintenance import NodeRepair, UpdateConfig
 from .mig import Mig
@@ -202,7 +203,7 @@ class DriverPlan:
 class ClusterPlan:
     """The node groups of a cluster, the managers they need, and what is worth knowing.
 
-    `nvidia` and `neuron` are what the managers of NVIDIA's and of Neuron devices have once.
+    `nvidia`, `neuron` and `efa` are what the managers of these devices have once.
     """
 
     kubernetes_version: str
@@ -210,6 +211,7 @@ class ClusterPlan:
     drivers: tuple[DriverPlan, ...]
     nvidia: NvidiaInstallation
     neuron: NeuronInstallation
+    efa: EfaInstallation
     findings: tuple[Finding, ...]
 
     def of_severity(self, severity: Severity) -> tuple[Finding, ...]:
@@ -225,6 +227,7 @@ class ClusterPlan:
             "drivers": [driver.to_dict() for driver in self.drivers],
             "nvidia": self.nvidia.to_dict(kubernetes_version=self.kubernetes_version),
             "neuron": self.neuron.to_dict(),
+            "efa": self.efa.to_dict(),
             "findings": [finding.to_dict() for finding in self.findings],
         }
 

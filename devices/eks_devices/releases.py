@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ._data import read_json, read_toml
+from .efa_installation import DranetBuild
 from .findings import EksDevicesError, Finding, fault, raise_faults
 from .typecheck import is_token, member, wrong_type
 from .vocabulary import DeviceType, Mechanism
@@ -28,15 +29,17 @@ class FamilyFloor:
 class DriverRelease:
     """One release of a DRA driver or device plugin.
 
-    `image` is empty for EKS-owned images, which have `repository` instead: their registry depends
-    on the Region. `oldest` is the first release that works at all, empty where each does, and
-    `oldest_for` are those of single families;
+    `build` is who built it, where several do. `image` is empty for EKS-owned images, which have
+    `repository` instead: their registry depends on the Region. `oldest` is the first release that
+    works at all, empty where each does, and `oldest_for` are those of single families; `before` is
+    the first release that what is drawn is not for, empty where it is for each later one;
     `older_majors` are first numbers of releases that are older still, from before the numbering
     began anew; `verified` tells whether somebody pulled the image.
     """
 
     device_type: DeviceType
     mechanism: Mechanism
+    build: DranetBuild | None
     image: str
     repository: str
     tag: str
@@ -45,14 +48,23 @@ class DriverRelease:
     avoid_why: str
     oldest: str
     oldest_why: str
+    before: str
+    before_why: str
     oldest_for: tuple[FamilyFloor, ...]
     older_majors: tuple[int, ...]
     verified: bool
     source: str
 
     @classmethod
-    def of(cls, *, device_type: DeviceType, mechanism: Mechanism) -> DriverRelease:
+    def of(
+        cls, *, device_type: DeviceType, mechanism: Mechanism, build: DranetBuild | None = None
+    ) -> DriverRelease:
         """The pinned release for a device type and mechanism.
+
+        Args:
+            device_type: The device type.
+            mechanism: The mechanism.
+            build: Whose build of DRANET; that of EKS unless named. Others have one build each.
 
         Raises:
             EksDevicesError: `NoRelease`, where no driver exists (ComputeDomains by plugin).
@@ -61,17 +73,22 @@ class DriverRelease:
             [
                 *member(device_type, DeviceType, "device_type"),
                 *member(mechanism, Mechanism, "mechanism"),
+                *member(build, DranetBuild, "build", optional=True),
             ]
         )
-        release = _releases().get((device_type, mechanism))
-        if release is None:
+        found = [
+            one
+            for one in _releases()
+            if (one.device_type, one.mechanism) == (device_type, mechanism)
+        ]
+        if not found:
             raise EksDevicesError([_missing(device_type, mechanism)])
-        return release
+        return next((one for one in found if build and one.build is build), found[0])
 
     @classmethod
     def all(cls) -> tuple[DriverRelease, ...]:
         """Every pinned release."""
-        return tuple(_releases().values())
+        return _releases()
 
 
 def release_number(tag: str) -> tuple[int, ...]:
@@ -81,7 +98,7 @@ def release_number(tag: str) -> tuple[int, ...]:
 
 
 def _missing(device_type: object, mechanism: object) -> Finding:
-    known = ", ".join(f"{device} by {how}" for device, how in _releases())
+    known = ", ".join(dict.fromkeys(f"{one.device_type} by {one.mechanism}" for one in _releases()))
     return fault(
         "NoRelease",
         "releases",
@@ -93,12 +110,13 @@ def _missing(device_type: object, mechanism: object) -> Finding:
 
 
 @functools.cache
-def _releases() -> dict[tuple[DeviceType, Mechanism], DriverRelease]:
+def _releases() -> tuple[DriverRelease, ...]:
     rows = read_toml("releases.toml")["releases"].values()
-    releases = [
+    return tuple(
         DriverRelease(
             device_type=DeviceType(row["device"]),
             mechanism=Mechanism(row["mechanism"]),
+            build=DranetBuild(row["build"]) if "build" in row else None,
             image=row.get("image", ""),
             repository=row.get("repository", ""),
             tag=row["tag"],
@@ -107,14 +125,15 @@ def _releases() -> dict[tuple[DeviceType, Mechanism], DriverRelease]:
             avoid_why=row.get("avoid_why", ""),
             oldest=row.get("oldest", ""),
             oldest_why=row.get("oldest_why", ""),
+            before=row.get("before", ""),
+            before_why=row.get("before_why", ""),
             oldest_for=tuple(FamilyFloor(**one) for one in row.get("oldest_for", ())),
             older_majors=tuple(row.get("older_majors", ())),
             verified=row["verified"],
             source=row["source"],
         )
         for row in rows
-    ]
-    return {(release.device_type, release.mechanism): release for release in releases}
+    )
 
 
 def eks_registry(*, region: str, partition: str | None = None) -> str:

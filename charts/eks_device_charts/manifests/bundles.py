@@ -9,6 +9,7 @@ from typing import Final
 
 from eks_devices import DeviceType, DriverPlan, EksDevicesError
 from eks_devices.cluster_planner import is_default
+from eks_devices.efa_installation import build_of
 from eks_devices.findings import Finding
 from eks_devices.names import HOST_OWNER
 from eks_devices.neuron_health import NeuronHealth
@@ -60,7 +61,7 @@ def bundles(driver: DriverPlan, installation: Installation) -> list[Bundle]:
     classes = _bundle(f"{name}-classes", manager.classes(installation))
     if driver.owner == HOST_OWNER:
         return classes
-    image = installation.images.image(device_type=driver.device_type, mechanism=driver.mechanism)
+    image = _image(driver, installation)
     common = [*_common(name, manager, driver, image), *classes]
     common += _asked_for(name, manager, image, installation)
     if driver.device_type is DeviceType.NEURON:
@@ -78,8 +79,10 @@ def driver_faults(driver: DriverPlan, installation: Installation) -> list[Findin
     """Every reason why a manager has no manifests: an image, or what its release lacks."""
     if driver.owner == HOST_OWNER:
         return []
-    images, key = installation.images, (driver.device_type, driver.mechanism)
-    if wrong := images.image_faults(device_type=key[0], mechanism=key[1]):
+    images, build = installation.images, build_of(driver.settings)
+    if wrong := images.image_faults(
+        device_type=driver.device_type, mechanism=driver.mechanism, build=build
+    ):
         return list(wrong)
     return [*release_faults(driver, images), *_asked_faults(driver, installation)]
 
@@ -87,12 +90,20 @@ def driver_faults(driver: DriverPlan, installation: Installation) -> list[Findin
 def _asked_faults(driver: DriverPlan, installation: Installation) -> Iterator[Finding]:
     """Why what a user asks for beside a manager cannot be drawn."""
     key = driver.device_type, driver.mechanism
-    image = installation.images.image(device_type=key[0], mechanism=key[1])
+    image = _image(driver, installation)
     for draw in MANAGERS[key].asked_for.values() if is_default(driver.owner) else ():
         try:
             draw(installation, image)
         except EksDevicesError as error:
             yield from error.faults
+
+
+def _image(driver: DriverPlan, installation: Installation) -> str:
+    return installation.images.image(
+        device_type=driver.device_type,
+        mechanism=driver.mechanism,
+        build=build_of(driver.settings),
+    )
 
 
 def installation_marker(path: str) -> Bundle:

@@ -1,15 +1,20 @@
-"""The EFA DRA driver: the EKS build of DRANET, limited to EFA devices.
+"""The EFA DRA driver: DRANET, in the EKS build or upstream's, limited to EFA devices.
 
-Source: https://github.com/aws/eks-charts (stable/aws-dranet)
+Both have the same names, so that another build is an update in place.
+
+Source: https://github.com/aws/eks-charts (stable/aws-dranet) and
+https://github.com/kubernetes-sigs/dranet
 """
 
 from __future__ import annotations
 
-from eks_devices import DriverPlan
+from eks_devices import DranetBuild, DriverPlan
+from eks_devices.efa_installation import build_of
 from eks_devices.names import EFA_CLASS, EFA_DRIVER
 
 from .admission import own_slices_policy
 from .host_paths import DRA_PLUGINS, DRA_REGISTRY, host_path, mount
+from .installation import Installation
 from .objects import (
     Object,
     cluster_role,
@@ -25,6 +30,7 @@ from .objects import (
 _NAME = "aws-dranet"
 _NAMESPACE = "kube-system"
 _PORT = 9177
+_HEALTH = {"httpGet": {"path": "/healthz", "port": _PORT}}
 _EFA = "Elastic Fabric Adapter (EFA)"
 # Without it the driver would publish the node's own interfaces too, and Pods could take them.
 _FILTER = (
@@ -60,18 +66,39 @@ def shared_objects() -> list[Object]:
     ]
 
 
+def event_objects(installation: Installation, _: str) -> list[Object]:
+    """The permission to write events, which upstream's build has needed since 1.4.
+
+    Source: https://github.com/kubernetes-sigs/dranet/blob/v1.4.0/install.yaml
+    """
+    if installation.options.efa.build is not DranetBuild.UPSTREAM:
+        return []
+    name = f"{_NAME}-events"
+    return [
+        cluster_role(name, [rule("", ["events"], ["create", "patch", "update"])]),
+        cluster_role_binding(name, name, _NAME, _NAMESPACE),
+    ]
+
+
 def driver_objects(driver: DriverPlan, image: str) -> list[Object]:
     """The DaemonSet of an owner."""
     pod = {
         "serviceAccountName": _NAME,
         "hostNetwork": True,
-        "containers": [_container(image)],
+        "containers": [_container(image) | _startup(driver)],
         "volumes": [
             *(host_path(name, path, "DirectoryOrCreate") for name, path, _ in _HOST_FOLDERS),
             {"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": "10Mi"}},
         ],
     }
     return [daemon_set(driver, name=_NAME, namespace=_NAMESPACE, pod=pod)]
+
+
+def _startup(driver: DriverPlan) -> Object:
+    """The time that upstream's build has for its start, which waits for the kubelet and AWS."""
+    if build_of(driver.settings) is not DranetBuild.UPSTREAM:
+        return {}
+    return {"startupProbe": _HEALTH | {"failureThreshold": 12, "periodSeconds": 5}}
 
 
 def _container(image: str) -> Object:
@@ -92,8 +119,11 @@ def _container(image: str) -> Object:
             "requests": {"cpu": "100m", "memory": "50Mi"},
             "limits": {"cpu": "500m", "memory": "256Mi"},
         },
-        "readinessProbe": {"httpGet": {"path": "/healthz", "port": _PORT}},
+        "readinessProbe": dict(_HEALTH),
         # Enough for EFA, which has no network device to move; root opens the kubelet's sockets.
+        # Of upstream's 1.4 too: what it does at its start, in a claim and in the runtime's hooks
+        # for a device without network interface is what 1.2 does, of which the EKS build is made.
+        # Neither could move RDMA links, which a host shares with its Pods unless it is told not to.
         "securityContext": {
             "privileged": False,
             "allowPrivilegeEscalation": False,

@@ -7,7 +7,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
-from eks_devices import DeviceType, DriverRelease, EksDevicesError, Mechanism, eks_registry
+from eks_devices import (
+    DeviceType,
+    DranetBuild,
+    DriverRelease,
+    EksDevicesError,
+    Mechanism,
+    eks_registry,
+)
 from eks_devices._frozen import frozen_dict
 from eks_devices.components import Component, ComponentRelease
 from eks_devices.findings import Finding, fault, raise_faults, shown
@@ -58,8 +65,10 @@ class ImageSource:
         object.__setattr__(self, "registries", frozen_dict(self.registries))
         object.__setattr__(self, "overrides", frozen_dict(self.overrides))
 
-    def image(self, *, device_type: DeviceType, mechanism: Mechanism) -> str:
-        """The image of a manager.
+    def image(
+        self, *, device_type: DeviceType, mechanism: Mechanism, build: DranetBuild | None = None
+    ) -> str:
+        """The image of a manager, of the named build where it has several.
 
         Raises:
             EksDevicesError: `RegionNeeded` for an EKS-owned image without a Region; also the
@@ -68,7 +77,7 @@ class ImageSource:
         override = self.override((device_type, mechanism))
         if override is not None:
             return override
-        release = DriverRelease.of(device_type=device_type, mechanism=mechanism)
+        release = DriverRelease.of(device_type=device_type, mechanism=mechanism, build=build)
         name = release.image or f"{self._eks_registry(device_type)}/{release.repository}"
         return f"{self._rewritten(name)}:{release.tag}"
 
@@ -97,10 +106,12 @@ class ImageSource:
         overrides: Mapping[Any, str] = self.overrides
         return overrides.get(key)
 
-    def image_faults(self, *, device_type: DeviceType, mechanism: Mechanism) -> tuple[Finding, ...]:
+    def image_faults(
+        self, *, device_type: DeviceType, mechanism: Mechanism, build: DranetBuild | None = None
+    ) -> tuple[Finding, ...]:
         """What keeps the image of a manager from being named."""
         try:
-            self.image(device_type=device_type, mechanism=mechanism)
+            self.image(device_type=device_type, mechanism=mechanism, build=build)
         except EksDevicesError as error:
             return error.faults
         return ()

@@ -21,5 +21,5 @@ class Installation:
     @classmethod
     def of(cls, plan: ClusterPlan, images: ImageSource) -> Installation:
         """The installation of a cluster's plan."""
-        options = InstallationOptions(nvidia=plan.nvidia, neuron=plan.neuron)
+        options = InstallationOptions(nvidia=plan.nvidia, neuron=plan.neuron, efa=plan.efa)
         return cls(kubernetes_version=plan.kubernetes_version, images=images, options=options)

@@ -94,7 +94,9 @@ MANAGERS = {
         asked_for=_policies(compute_domain_driver.network_policies),
     ),
     (DeviceType.EFA, Mechanism.DRA): Manager(
-        draw=efa_dra_driver.driver_objects, shared=efa_dra_driver.shared_objects
+        draw=efa_dra_driver.driver_objects,
+        shared=efa_dra_driver.shared_objects,
+        asked_for={"events": efa_dra_driver.event_objects},
     ),
     (DeviceType.EFA, Mechanism.DEVICE_PLUGIN): Manager(draw=efa_device_plugin.driver_objects),
 }

@@ -9,11 +9,13 @@ from eks_devices import (
     AcceleratedInstanceType,
     Component,
     DeviceType,
+    DranetBuild,
     DriverPlan,
     DriverRelease,
     Mechanism,
     NodegroupPlan,
 )
+from eks_devices.efa_installation import build_of
 from eks_devices.feature_gates import feature_gates, gates_source, told_gates
 from eks_devices.findings import Finding, fault
 from eks_devices.kubernetes import version_key
@@ -28,11 +30,12 @@ _OF_NVIDIA = (DeviceType.GPU, DeviceType.COMPUTE_DOMAIN)
 
 
 def release_faults(driver: DriverPlan, images: ImageSource) -> Iterator[Finding]:
-    """The faults of gates that are newer than the release which an override names.
+    """The faults of what a release that an override names does not do as it is drawn.
 
     A gate that a release does not know ends its Pods at their start. Of a tag that names no
     release nothing is said.
     """
+    yield from _build_faults(driver, images)
     if driver.mechanism is not Mechanism.DRA or driver.device_type not in _OF_NVIDIA:
         return
     image = images.image(device_type=driver.device_type, mechanism=driver.mechanism)
@@ -41,6 +44,33 @@ def release_faults(driver: DriverPlan, images: ImageSource) -> Iterator[Finding]
         since = tuple(map(int, feature_gates()[name].since.split(".")))
         if release[:2] < since:
             yield _unknown_to_release(driver, name, image)
+
+
+def _build_faults(driver: DriverPlan, images: ImageSource) -> Iterator[Finding]:
+    """The fault of an image that is of another build of DRANET than what is drawn is for."""
+    image = images.override((driver.device_type, driver.mechanism))
+    build = build_of(driver.settings)
+    release = DriverRelease.of(
+        device_type=driver.device_type, mechanism=driver.mechanism, build=build
+    )
+    number = _number(image or "")
+    if release.build is None or not number:
+        return
+    if release.before and number >= release_number(release.before):
+        why, allowed, other = release.before_why, f"before {release.before}", DranetBuild.UPSTREAM
+    elif number < release_number(release.oldest):
+        why, allowed, other = release.oldest_why, f"{release.oldest} or later", DranetBuild.EKS
+    else:
+        return
+    yield fault(
+        "ImageOfOtherBuild",
+        f"images.overrides[{driver.device_type} by {driver.mechanism}]",
+        f"the installation has the {build} build of DRANET: {why}",
+        got=image,
+        allowed=f"a release {allowed}",
+        fix=f"pass efa=EfaInstallation(build=DranetBuild.{other.name}), or leave the override out",
+        source=release.source,
+    )
 
 
 def group_release_faults(group: NodegroupPlan, images: ImageSource) -> Iterator[Finding]:

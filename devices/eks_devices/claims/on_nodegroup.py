@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from .._data import read_toml
+from ..efa_installation import DranetBuild
 from ..findings import EksDevicesError, Finding, fault, info, raise_faults, warning
 from ..instance_types import AcceleratedInstanceType
 from ..names import EFA_CLASS, NODEGROUP_LABEL
@@ -20,7 +21,7 @@ from .gpus_on_nodegroup import gpu_claim_faults, gpu_claim_findings
 from .kinds import RequestKind
 from .neuron_findings import neuron_findings
 from .requests import DeviceRequest
-from .reuse_on_nodegroup import reuse_findings, shared_efa_findings
+from .reuse_on_nodegroup import reuse_findings, shared_efa_faults, shared_efa_findings
 from .syntax import DRA_PAGE
 from .templates import ResourceClaim, ResourceClaimTemplate
 
@@ -32,8 +33,15 @@ _CLIQUES = (
 )
 
 
-def claim_manifest(claim: Claim, plan: NodegroupPlan) -> dict[str, Any]:
+def claim_manifest(
+    claim: Claim, plan: NodegroupPlan, *, build: DranetBuild | None = None
+) -> dict[str, Any]:
     """The manifest of a claim that Pods on the nodes of a group can use.
+
+    Args:
+        claim: The claim.
+        plan: The plan of the group.
+        build: The build of DRANET that serves it; not known unless named.
 
     Raises:
         EksDevicesError: Every fault of the claim on the group: `ClaimNeedsDra` for devices that
@@ -41,11 +49,13 @@ def claim_manifest(claim: Claim, plan: NodegroupPlan) -> dict[str, Any]:
             `MemoryNeedsShares` for what its GPU driver does not do, `GpusNotCut`, `GpusAreCut`
             and `OtherPartitions` for GPUs that are not as it needs them, `TooManyDevices` for
             more EFAs or partitions than its nodes have, `ManifestTooLarge` for a text that
-            kubectl cannot apply, and the faults of the claim on the instance type.
+            kubectl cannot apply, `EfaSharedClaim` for EFAs that upstream's build gives to no
+            second Pod, and the faults of the claim on the instance type.
     """
     faults, fitted, on = list(_mechanism_faults(claim, plan)), claim, plan.instance_type
     if not isinstance(claim, ComputeDomain):
         faults += gpu_claim_faults(claim, plan)
+        faults += shared_efa_faults(claim, plan, build)
         fitted = _fitted(claim, plan)
         named = own_type(claim)
         on = named if named in plan.instance_types else on
@@ -66,13 +76,20 @@ def _each_once(faults: list[Finding]) -> list[Finding]:
     return [*found.values()]
 
 
-def claim_findings(claim: Claim, manifest: dict[str, Any], plan: NodegroupPlan) -> list[Finding]:
+def claim_findings(
+    claim: Claim,
+    manifest: dict[str, Any],
+    plan: NodegroupPlan,
+    *,
+    build: DranetBuild | None = None,
+) -> list[Finding]:
     """What is worth knowing of a claim on a group, beside its faults.
 
     Args:
         claim: The claim.
         manifest: What `claim_manifest` made of it for the group.
         plan: The plan of the group.
+        build: The build of DRANET that serves it; not known unless named.
     """
     if isinstance(claim, ComputeDomain):
         return list(_domain_findings(claim, plan))
@@ -82,7 +99,7 @@ def claim_findings(claim: Claim, manifest: dict[str, Any], plan: NodegroupPlan) 
         *root_findings(claim, instance),
         *neuron_findings(claim, instance),
         *reuse_findings(claim, plan),
-        *shared_efa_findings(claim, plan),
+        *shared_efa_findings(claim, plan, build),
         *gpu_claim_findings(claim, plan),
     ]
 

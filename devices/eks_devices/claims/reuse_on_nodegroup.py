@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..ami_releases import al2023_patch
-from ..findings import Finding, info, warning
+from ..efa_installation import DranetBuild
+from ..findings import Finding, fault, info, warning
 from ..kubernetes import floors
 from ..plans import NodegroupPlan
-from ..support import find_support
+from ..support import Support, find_support
 from ..vocabulary import Compute, DeviceType, Feature, Mechanism
 from .templates import ResourceClaim, ResourceClaimTemplate
+
+_UNKNOWN = "which build serves these nodes is not known here"
 
 
 def reuse_findings(
@@ -36,12 +39,48 @@ def reuse_findings(
 
 
 def shared_efa_findings(
-    claim: ResourceClaim | ResourceClaimTemplate, plan: NodegroupPlan
+    claim: ResourceClaim | ResourceClaimTemplate, plan: NodegroupPlan, build: DranetBuild | None
 ) -> Iterator[Finding]:
-    """The warning of EFAs that several Pods share, which releases of DRANET differ about."""
-    if not isinstance(claim, ResourceClaim):
-        return
-    support = find_support(
+    """The warning of EFAs that several Pods share, which builds of DRANET differ about.
+
+    Args:
+        claim: The claim.
+        plan: The plan of the group.
+        build: The build that serves the group, None where it is not known.
+    """
+    support = _shared_claim(plan)
+    message = support.message if build else f"{support.message}; {_UNKNOWN}"
+    for path in _shared_efas(claim):
+        yield warning(support.code, path, message, fix=support.fix, source=support.source)
+
+
+def shared_efa_faults(
+    claim: ResourceClaim | ResourceClaimTemplate, plan: NodegroupPlan, build: DranetBuild | None
+) -> Iterator[Finding]:
+    """The fault of EFAs that several Pods share, where upstream's build refuses such a claim."""
+    support = _shared_claim(plan)
+    for path in _shared_efas(claim) if build is DranetBuild.UPSTREAM else ():
+        yield fault(
+            support.code,
+            path,
+            f"the {build} build of DRANET prepares no claim that more than one Pod has reserved: "
+            "every Pod but the first would wait for ever",
+            got="a claim that Pods share by its name",
+            allowed="a claim template, or DranetBuild.EKS",
+            fix=support.fix,
+            source=support.source,
+        )
+
+
+def _shared_efas(claim: ResourceClaim | ResourceClaimTemplate) -> Iterator[str]:
+    """The paths of requests for EFAs that several Pods may share."""
+    for index, request in enumerate(claim.requests) if isinstance(claim, ResourceClaim) else ():
+        if request.kind.device_type is DeviceType.EFA:
+            yield f"{claim.path}.requests[{index}]"
+
+
+def _shared_claim(plan: NodegroupPlan) -> Support:
+    return find_support(
         DeviceType.EFA,
         Mechanism.DRA,
         Compute.MANAGED,
@@ -50,9 +89,3 @@ def shared_efa_findings(
         version=plan.kubernetes_version,
         feature=Feature.SHARED_CLAIM,
     )
-    for index, request in enumerate(claim.requests):
-        if request.kind.device_type is DeviceType.EFA:
-            path = f"{claim.path}.requests[{index}]"
-            yield warning(
-                support.code, path, support.message, fix=support.fix, source=support.source
-            )
