@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Unpack
@@ -16,6 +16,7 @@ from eks_device_charts.manifests import ImageSource
 from eks_devices import (
     ClusterPlan,
     EfaInstallation,
+    Finding,
     NeuronInstallation,
     NodegroupOptions,
     NvidiaInstallation,
@@ -97,9 +98,7 @@ class AcceleratedCluster(Construct):
         once = NamedOptions(nvidia=nvidia, neuron=neuron, efa=efa)
         given = (delivery, images, frozen_keep(keep))
         faults = [*argument_faults(vpc, version, *given, **once)]
-        faults += cluster_option_faults(scope, vpc, options)
-        faults += name_faults(scope, options.get("cluster_name"))
-        faults += id_faults(scope, id, "cluster")
+        faults += _own_faults(scope, id, vpc, options)
         raise_faults(faults or first_installation_faults(scope, version, *given, **once))
         super().__init__(scope, id)
         self._draw(vpc, version, delivery, options)
@@ -276,3 +275,15 @@ def _cluster(
         default_capacity=0,
         kubectl_provider_options=delivery.kubectl_provider_options if delivery else None,
     )
+
+
+def _own_faults(
+    scope: Construct,
+    id: str,  # noqa: A002
+    vpc: object,
+    options: ClusterOptions,
+) -> Iterator[Finding]:
+    """The faults of the cluster itself, whatever is installed in it."""
+    yield from cluster_option_faults(scope, vpc, options)
+    yield from name_faults(scope, options.get("cluster_name"))
+    yield from id_faults(scope, id, "cluster")

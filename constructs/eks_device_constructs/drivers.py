@@ -81,7 +81,7 @@ class DeviceDrivers(Construct):
 
     The default installation of a cluster also holds what a cluster has once: namespaces, CRDs,
     permissions, DeviceClasses and controllers. A scoped one has DaemonSets and what
-    only they need.
+    only they need, and beside a default one the options of that.
 
     Attributes:
         delivery: How objects reach the cluster.
@@ -122,7 +122,6 @@ class DeviceDrivers(Construct):
             scope_name: Makes a scoped installation of this name; the default one unless named.
             kubernetes_version: The minor of a cluster that was imported, "1.34".
             nvidia: What NVIDIA's managers have once in the cluster; their defaults unless named.
-                A scope beside the cluster's default installation has those of that one.
             neuron: What Neuron's managers have once, likewise.
             efa: What the EFA managers have once, likewise.
 
@@ -133,8 +132,8 @@ class DeviceDrivers(Construct):
         images, keep = regional(images, scope), frozen_keep(keep)
         given = (delivery, images, keep, scope_name)
         once = NamedOptions(nvidia=nvidia, neuron=neuron, efa=efa)
-        faults = list(installation_faults(host, *given, **once))
-        raise_faults([*faults, *place_faults(scope, id, host.place)])
+        faults = [*installation_faults(host, *given, **once), *place_faults(scope, id, host.place)]
+        raise_faults(faults)
         installation = _installation(host, images, **once)
         kept = kept_drivers(keep or {}, installation.options)
         raise_faults(one for driver in kept for one in driver_faults(driver, installation))

@@ -18,6 +18,8 @@ from eks_devices import (
     DeviceIdStrategy,
     DeviceListStrategy,
     DeviceType,
+    DranetBuild,
+    EfaInstallation,
     GpuDriver,
     GpuPlugin,
     GpuSharing,
@@ -111,6 +113,7 @@ INSTALLATIONS: dict[str, tuple[list[NodegroupSpec], Kept]] = {
     "nvidia-guarded": ([], {GPU: (DRA, PLUGIN), DeviceType.COMPUTE_DOMAIN: (DRA,)}),
     "neuron-scheduler": ([], {NEURON: (PLUGIN,)}),
     "neuron-ultraservers": ([], {NEURON: (DRA,)}),
+    "efa-dra-upstream": ([], {EFA: (DRA,)}),
     "fleet": ([TRN2, INF2, P5, P5_PLUGINS, P6E, G6E, SLICED, SLICED_DRA, SCOPED], EVERY_MANAGER),
 }
 # What Kubernetes has only from a version on.
@@ -131,6 +134,7 @@ EXTENDED = NeuronInstallation(scheduler_extension=True)
 OPERATED = NeuronInstallation(ultraserver_operator=True)
 # Likewise of Neuron's.
 NEURON_OPTIONS = {"neuron-scheduler": EXTENDED, "neuron-ultraservers": OPERATED}
+UPSTREAM = EfaInstallation(build=DranetBuild.UPSTREAM)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -172,6 +176,7 @@ def planned() -> Callable[..., ClusterPlan]:
             keep=keep,
             nvidia=nvidia,
             neuron=neuron,
+            efa=UPSTREAM if "efa-dra-upstream" in what else None,
         )
 
     return plan

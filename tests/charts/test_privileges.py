@@ -401,6 +401,17 @@ def test_what_the_ultraserver_operator_adds(manifests):
     }
 
 
+def test_upstream_s_dranet_gets_no_more_of_a_node_than_the_eks_build(manifests):
+    eks, upstream = manifests("efa-dra"), manifests("efa-dra-upstream")
+    (account,) = of_accounts(eks)
+
+    assert of_containers(upstream) == of_containers(eks)
+    assert of_hosts(upstream) == of_hosts(eks)
+    assert of_accounts(upstream) == {
+        account: sorted([*ACCOUNTS[account], "core: events: create patch update"])
+    }
+
+
 # What options of NVIDIA's managers change of the tables above: by the group that has the option.
 
 

@@ -10,6 +10,7 @@ NAMES = (
     "compute-domain-dra",
     "efa-device-plugin",
     "efa-dra",
+    "efa-dra-upstream",
     "gpu-device-plugin",
     "gpu-device-plugin-time-slicing",
     "gpu-dra",

@@ -15,7 +15,9 @@ from eks_devices import (
     ClaimWebhook,
     DeviceListStrategy,
     DeviceType,
+    DranetBuild,
     DriverRelease,
+    EfaInstallation,
     GpuPlugin,
     Mechanism,
     NeuronHealth,
@@ -45,6 +47,9 @@ from .conftest import (
     Kept,
     spec,
 )
+from .conftest import (
+    UPSTREAM as UPSTREAM_BUILD,
+)
 from .vendor_differences import (
     CHARTS,
     FOLDER,
@@ -71,6 +76,7 @@ def of(
     *groups: Any,
     nvidia: NvidiaInstallation | None = None,
     neuron_options: NeuronInstallation | None = None,
+    efa_options: EfaInstallation | None = None,
     **keep: tuple[Mechanism, ...],
 ) -> Objects:
     """The objects of node groups and of what is kept, for a Kubernetes version."""
@@ -83,6 +89,7 @@ def of(
             keep=kept,
             nvidia=nvidia,
             neuron=neuron_options,
+            efa=efa_options,
         )
         return device_manifests(plan, images=IMAGES)
 
@@ -138,8 +145,7 @@ CASES: dict[Case, Objects] = {
     (NEURON_CHART, "dra-node-problem-detector"): watched(DRA, NeuronHealth()),
     (EFA_PLUGIN, "default"): of(efa=(PLUGIN,)),
     (EFA_DRIVER, "default"): of(efa=(DRA,)),
-    # What the EKS build is made of; a user may name its image.
-    (UPSTREAM, "efa"): of(efa=(DRA,)),
+    (UPSTREAM, "efa"): of(efa=(DRA,), efa_options=UPSTREAM_BUILD),
 }
 # What a chart has and we do not make.
 NOT_MADE: set[Case] = set()
@@ -254,19 +260,21 @@ def test_every_explanation_says_why_and_names_a_source():
 
 
 @pytest.mark.parametrize(
-    ("name", "sets", "device", "mechanism"),
+    ("name", "sets", "device", "mechanism", "build"),
     [
-        (DRIVER, None, GPU, DRA),
-        (DRIVER, None, DOMAIN, DRA),
-        (DEVICE_PLUGIN, None, GPU, PLUGIN),
-        (NEURON_CHART, ["device-plugin"], NEURON, PLUGIN),
-        (NEURON_CHART, ["dra"], NEURON, DRA),
-        (EFA_PLUGIN, None, EFA, PLUGIN),
-        (EFA_DRIVER, None, EFA, DRA),
+        (DRIVER, None, GPU, DRA, None),
+        (DRIVER, None, DOMAIN, DRA, None),
+        (DEVICE_PLUGIN, None, GPU, PLUGIN, None),
+        (NEURON_CHART, ["device-plugin"], NEURON, PLUGIN, None),
+        (NEURON_CHART, ["dra"], NEURON, DRA, None),
+        (EFA_PLUGIN, None, EFA, PLUGIN, None),
+        (EFA_DRIVER, None, EFA, DRA, DranetBuild.EKS),
+        (UPSTREAM, None, EFA, DRA, DranetBuild.UPSTREAM),
     ],
 )
-def test_the_pinned_release_is_the_one_that_we_compare_with(name, sets, device, mechanism):
-    release = DriverRelease.of(device_type=device, mechanism=mechanism)
+def test_the_pinned_release_is_the_one_that_we_compare_with(name, sets, device, mechanism, build):
+    asked: Any = {"device_type": device, "mechanism": mechanism, "build": build}
+    release = DriverRelease.of(**asked)
     file = chart(name)
     containers = {
         f"{lines['image']}:{lines['tag']}"
@@ -275,7 +283,7 @@ def test_the_pinned_release_is_the_one_that_we_compare_with(name, sets, device, 
         if "image" in lines
     }
 
-    assert containers == {IMAGES.image(device_type=device, mechanism=mechanism)}
+    assert containers == {IMAGES.image(**asked)}
     assert file["source"]["version"] in release.source
 
 

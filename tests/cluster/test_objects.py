@@ -12,6 +12,8 @@ from eks_device_operations.control_plane import ApiError, wait_for
 from eks_devices import (
     DeviceListStrategy,
     DeviceType,
+    DranetBuild,
+    EfaInstallation,
     GpuDriver,
     GpuPlugin,
     GpuSharing,
@@ -29,6 +31,7 @@ KEPT = {
     "gpu-plugin": {GPU: (PLUGIN,)},
     "compute-domain": {DOMAIN: (DRA,)},
     "efa-dra": {EFA: (DRA,)},
+    "efa-dra-upstream": {EFA: (DRA,)},
     "efa-plugin": {EFA: (PLUGIN,)},
     "everything": {NEURON: (DRA, PLUGIN), GPU: (DRA, PLUGIN), DOMAIN: (DRA,), EFA: (DRA, PLUGIN)},
 }
@@ -48,6 +51,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
 ONCE: dict[str, dict[str, Any]] = {
     "neuron-dra": {"neuron": NeuronInstallation(ultraserver_operator=True)},
     "neuron-plugin": {"neuron": NeuronInstallation(scheduler_extension=True)},
+    "efa-dra-upstream": {"efa": EfaInstallation(build=DranetBuild.UPSTREAM)},
 }
 
 

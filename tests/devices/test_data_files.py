@@ -386,12 +386,16 @@ def test_a_release(name: str):
         "oldest_why": str,
         "oldest_for": list,
         "older_majors": list,
+        "build": str,
+        "before": str,
+        "before_why": str,
         "newer": str,
         "note": str,
     }
 
     assert faults_of_keys(row, keys, options) == []
-    assert name == f"{row['device']}-{row['mechanism']}"
+    build = "" if row.get("build", "eks") == "eks" else f"-{row['build']}"
+    assert name == f"{row['device']}-{row['mechanism']}{build}"
     assert row["device"] in DEVICES
     assert row["mechanism"] in MECHANISMS
     assert row["kubernetes_min"] == ("1.34" if row["mechanism"] == "dra" else "1.33")
@@ -400,6 +404,8 @@ def test_a_release(name: str):
     assert row["tag"] not in row["avoid"]
     assert (row["avoid"] == []) == ("avoid_why" not in row)
     assert ("oldest" in row) == ("oldest_why" in row)
+    assert ("before" in row) == ("before_why" in row)
+    assert "before" not in row or release_number(row["tag"]) < release_number(row["before"])
     assert all(type(one) is int for one in row.get("older_majors", ()))
     assert "older_majors" not in row or "oldest" in row
     assert ":" not in row.get("image", row.get("repository"))

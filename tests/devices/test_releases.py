@@ -8,6 +8,7 @@ from tests.short_names import DRA, PLUGIN
 from eks_devices import (
     Component,
     DeviceType,
+    DranetBuild,
     DriverRelease,
     EksDevicesError,
     Mechanism,
@@ -48,7 +49,24 @@ def test_the_pinned_release(device: DeviceType, mechanism: Mechanism, image: str
 
 
 def test_every_release_is_listed():
-    assert len(DriverRelease.all()) == 7
+    assert len(DriverRelease.all()) == 8
+
+
+def test_each_build_of_dranet_has_its_own_image_and_that_of_eks_is_the_default():
+    question: dict[str, Any] = {"device_type": DeviceType.EFA, "mechanism": DRA}
+    eks = DriverRelease.of(**question, build=DranetBuild.EKS)
+    upstream = DriverRelease.of(**question, build=DranetBuild.UPSTREAM)
+
+    assert DriverRelease.of(**question) == eks
+    assert (upstream.image, upstream.tag) == ("registry.k8s.io/networking/dranet", "v1.4.0")
+    assert not upstream.repository
+    assert upstream.oldest == eks.before
+
+
+def test_what_has_one_build_has_it_whoever_builds_dranet():
+    question: dict[str, Any] = {"device_type": DeviceType.EFA, "mechanism": PLUGIN}
+
+    assert DriverRelease.of(**question, build=DranetBuild.UPSTREAM) == DriverRelease.of(**question)
 
 
 def test_the_plugin_that_broke_the_isolation_of_efa_is_avoided():
@@ -126,7 +144,7 @@ def test_a_release_that_does_not_exist():
 
 
 def test_a_release_of_wrong_types():
-    question: dict[str, Any] = {"device_type": "gpu", "mechanism": []}
+    question: dict[str, Any] = {"device_type": "gpu", "mechanism": [], "build": "upstream"}
 
     with pytest.raises(EksDevicesError) as caught:
         DriverRelease.of(**question)
@@ -134,6 +152,7 @@ def test_a_release_of_wrong_types():
     assert [(one.code, one.path) for one in caught.value.faults] == [
         ("WrongType", "device_type"),
         ("WrongType", "mechanism"),
+        ("WrongType", "build"),
     ]
 
 
