@@ -43,7 +43,7 @@ def release_findings(
         return
     if spec.operating_system is OperatingSystem.AL2023:
         yield from _al2023_faults(match, path, version, mechanisms)
-        yield from _dated_findings(match.group(3), path, instance, version)
+        yield from _dated_findings(match.group(3), path, instance, version, mechanisms)
     else:
         yield from _bottlerocket_faults(spec, match, mechanisms)
 
@@ -159,10 +159,15 @@ def _al2023_faults(
 
 
 def _dated_findings(
-    date: str, path: str, instance: AcceleratedInstanceType, version: str
+    date: str,
+    path: str,
+    instance: AcceleratedInstanceType,
+    version: str,
+    mechanisms: dict[DeviceType, Mechanism],
 ) -> Iterator[Finding]:
-    for row in read_toml("amis.toml")["floor"]:
-        if instance.family in row.get("families", ()) and date < row["release"]:
+    for row in _floors(OperatingSystem.AL2023):
+        meant = instance.family in row.get("families", ()) or _is_named(row, mechanisms)
+        if meant and date < row["release"]:
             yield release_too_old(date, row, path, row["message"])
     for row in read_toml("amis.toml")["avoid"]:
         if date == row["release"] and version in row["minors"]:
@@ -175,12 +180,12 @@ def _bottlerocket_faults(
     spec: NodegroupSpec, match: re.Match[str], mechanisms: dict[DeviceType, Mechanism]
 ) -> Iterator[Finding]:
     path, told = f"{spec.path}.release_version", []
-    for row in _bottlerocket_floors():
-        named = mechanisms.get(DeviceType(row["device"])) == row["mechanism"]
+    for row in _floors(OperatingSystem.BOTTLEROCKET):
+        named = _is_named(row, mechanisms)
         foreign = row["device"] in mechanisms and _is_foreign(spec, row)
         if foreign or (named and _is_meant(spec, row)):
             told.append(row)
-    lower = {row.get("above") for row in told}
+    lower = {row["above"] for row in told if "above" in row}
     for row in told:
         if row.get("rule") not in lower:
             yield from _floor_faults(match, row, path, row["message"])
@@ -197,15 +202,19 @@ def _is_meant(spec: NodegroupSpec, row: Mapping[str, Any]) -> bool:
 def _unpinned_findings(spec: NodegroupSpec) -> Iterator[Finding]:
     if spec.operating_system is not OperatingSystem.BOTTLEROCKET:
         return
-    for row in _bottlerocket_floors():
+    for row in _floors(OperatingSystem.BOTTLEROCKET):
         if _is_foreign(spec, row):
             path, fix = f"{spec.path}.release_version", f"pin {row['release']} or later"
             yield warning("ReleaseFloor", path, row["message"], fix=fix, source=row["source"])
 
 
-def _bottlerocket_floors() -> Iterator[dict[str, Any]]:
-    rows = read_toml("amis.toml")["floor"]
-    return (row for row in rows if row["operating_system"] == OperatingSystem.BOTTLEROCKET)
+def _floors(system: OperatingSystem) -> Iterator[dict[str, Any]]:
+    return (row for row in read_toml("amis.toml")["floor"] if row["operating_system"] == system)
+
+
+def _is_named(row: Mapping[str, Any], mechanisms: Mapping[DeviceType, Mechanism]) -> bool:
+    """Whether a floor is about a device that a group hands out by its mechanism."""
+    return "device" in row and mechanisms.get(DeviceType(row["device"])) == row["mechanism"]
 
 
 def _is_foreign(spec: NodegroupSpec, row: dict[str, Any]) -> bool:

@@ -47,6 +47,8 @@ def group_findings(
                 fix="name the mechanism to keep it across releases",
             )
     yield from _external_findings(spec, mechanisms)
+    if spec.ami_id is not None and mechanisms.get(DeviceType.EFA) is Mechanism.DRA:
+        yield _nri_needed(spec)
     if DeviceType.GPU in choices:
         yield from gpu_findings(spec, instance, version, choices[DeviceType.GPU])
         yield from mig_findings(spec, instance, version, choices[DeviceType.GPU])
@@ -79,6 +81,12 @@ def _external_findings(
                 f"nodes of this group have no {device}, so it does not matter here who serves it",
                 fix="leave the device type out, unless it is meant for other groups",
             )
+
+
+def _nri_needed(spec: NodegroupSpec) -> Finding:
+    row = read_toml("amis.toml")["own_image_nri"]
+    told = {"fix": row["fix"], "source": row["source"]}
+    return info("NriOnOwnImage", f"{spec.path}.ami_id", row["message"], **told)
 
 
 def _instance_findings(spec: NodegroupSpec, instance: AcceleratedInstanceType) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from eks_devices import (
     Finding,
     GpuPlugin,
     NodegroupSpec,
+    OperatingSystem,
     UserData,
     plan_nodegroup,
 )
@@ -107,6 +108,79 @@ def test_the_runtime_asks_the_driver_of_efa_about_each_pod():
     assert fault.path.endswith(f"plugins.{NRI}.disable")
     assert faults(text, **P5, mechanism={GPU: DRA, EFA: PLUGIN}) == ()
     assert faults(text.replace("true", "false"), **P5, mechanism=DRA) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        (f"[plugins.'{NRI}']\ndisable_connections = true\n", f"plugins.{NRI}.disable_connections"),
+        (f"[plugins.'{NRI}']\nsocket_path = '/run/own.sock'\n", f"plugins.{NRI}.socket_path"),
+        (f"disabled_plugins = ['io.containerd.x', '{NRI}']\n", "disabled_plugins"),
+    ],
+)
+def test_the_driver_of_efa_reaches_the_runtime(text, key):
+    (fault,) = faults(text, **P5, mechanism=DRA)
+
+    assert fault.code == "UserDataConflict"
+    assert fault.path == f"nodegroups.g.user_data.spec.containerd.config.{key}"
+    assert "without a device" in fault.message
+    assert fault.source
+    assert faults(text, **P5, mechanism={GPU: DRA, EFA: PLUGIN}) == ()
+    assert faults(text, mechanism=DRA) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"[plugins.'{NRI}']\ndisable_connections = false\n",
+        f"[plugins.'{NRI}']\nsocket_path = '/var/run/nri/nri.sock'\n",
+        f"[plugins.'{NRI}']\nsocket_path = '/run/nri/nri.sock'\n",
+        f"[plugins.'{NRI}']\nsocket_path = 1\n",
+        "disabled_plugins = ['io.containerd.snapshotter.v1.zfs', 1]\n",
+        f"disabled_plugins = '{NRI}'\n",
+    ],
+)
+def test_settings_that_leave_the_runtime_in_reach(text):
+    assert faults(text, **P5, mechanism=DRA) == ()
+
+
+def outcome(**options: Any) -> list[tuple[str, str]]:
+    """Codes and paths of what is told of containerd by the image of a group with EFA."""
+    group = NodegroupSpec(name="g", max_size=1, **(P5 | options))
+    try:
+        found = plan_nodegroup(group, kubernetes_version="1.34").findings
+    except EksDevicesError as error:
+        found = error.faults
+    return [(one.code, one.path) for one in found if "NRI" in one.message]
+
+
+OLD = [("ReleaseTooOld", "nodegroups.g.release_version")]
+
+
+@pytest.mark.parametrize(
+    ("system", "release", "expected"),
+    [
+        (OperatingSystem.AL2023, "1.34.2-20250419", OLD),
+        (OperatingSystem.AL2023, "1.34.2-20250501", []),
+        (OperatingSystem.BOTTLEROCKET, "1.38.0-0a1b2c3d", OLD),
+        (OperatingSystem.BOTTLEROCKET, "1.39.0-0a1b2c3d", []),
+    ],
+)
+def test_a_release_with_an_older_containerd_is_refused_for_efa_by_dra(system, release, expected):
+    efa_by_dra = {"mechanism": {GPU: PLUGIN, EFA: DRA}}
+    pinned: dict[str, Any] = {"operating_system": system, "release_version": release}
+
+    assert outcome(**pinned, **efa_by_dra) == expected
+    assert outcome(**pinned, mechanism=PLUGIN) == []
+
+
+def test_an_image_of_one_s_own_is_told_what_efa_by_dra_needs_of_it():
+    own = {"ami_id": "ami-0123456789abcdef0"}
+
+    assert outcome(**own, mechanism=DRA) == [("NriOnOwnImage", "nodegroups.g.ami_id")]
+    assert outcome(**own, mechanism=PLUGIN) == []
+    assert outcome(**own, mechanism=DRA, efa=False) == []
+    assert outcome(mechanism=DRA) == []
 
 
 @pytest.mark.parametrize("part", [RUNTIME, OLD_RUNTIME])

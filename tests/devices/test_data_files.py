@@ -230,7 +230,7 @@ def test_ami_types_are_those_of_the_eks_api():
     keys = {"operating_system": str, "architecture": str, "accelerator": str, "ami_type": str}
 
     assert AMIS.keys() == {
-        "ami", "disk", "source", "gap", "floor", "avoid", "amazon_linux_2",
+        "ami", "disk", "source", "gap", "floor", "avoid", "amazon_linux_2", "own_image_nri",
     }  # fmt: skip
     assert {row["operating_system"]: row["device_name"] for row in AMIS["disk"]} == {
         "al2023": "/dev/xvda",
@@ -268,10 +268,9 @@ def test_gaps_and_floors_of_amis():
         assert faults_of_keys(row, keys, options) == []
         forms = {"al2023": r"20[0-9]{6}", "bottlerocket": r"1\.[0-9]+\.[0-9]+"}
         assert re.fullmatch(forms[row["operating_system"]], row["release"])
-        assert ("families" in row) == (row["operating_system"] == "al2023")
-        assert (
-            ("device" in row) == ("mechanism" in row) == (row["operating_system"] == "bottlerocket")
-        )
+        assert ("families" in row) != ("device" in row)
+        assert ("device" in row) == ("mechanism" in row)
+        assert "families" not in row or row["operating_system"] == "al2023"
 
 
 def test_a_floor_above_another_is_of_a_later_release():

@@ -47,11 +47,16 @@ def lost_settings(
     for row in read_toml("user_data.toml")["node_config"]["containerd"]:
         if not any(_needs(device, row) for device in plan.devices):
             continue
-        for part in row["parts"]:
-            value = found(settings, ["plugins", part, *row["key"].split(".")])
+        for table in _tables(row):
+            value = found(settings, [*table, *row["key"].split(".")])
             if value is not None and _is_refused(value, row):
-                at = ".".join([*CONTAINERD_CONFIG, "plugins", path_step(part), row["key"]])
+                at = ".".join([*CONTAINERD_CONFIG, *map(path_step, table), row["key"]])
                 yield at, value, row
+
+
+def _tables(row: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """The tables of containerd's file that may hold the key of a row."""
+    return [("plugins", part) for part in row["parts"]] or [()]
 
 
 def _needs(device: DevicePlan, row: Mapping[str, Any]) -> bool:
@@ -66,4 +71,8 @@ def _needs(device: DevicePlan, row: Mapping[str, Any]) -> bool:
 def _is_refused(value: object, row: Mapping[str, Any]) -> bool:
     if "one_of" in row:
         return isinstance(value, list) and not any(one in value for one in row["one_of"])
+    if "none_of" in row:
+        return isinstance(value, list) and any(one in value for one in row["none_of"])
+    if "only" in row:
+        return isinstance(value, str) and value not in row["only"]
     return any(same(value, one) for one in row["refused"])
