@@ -80,6 +80,7 @@ BOTTLEROCKET_DEVICE_OWNERSHIP: Final = "settings.kubernetes.device-ownership-fro
 BOTTLEROCKET_MAX_PODS: Final = "settings.kubernetes.max-pods"
 BOTTLEROCKET_DRA_DRIVERS: Final = "settings.kubelet-dra-drivers"
 BOTTLEROCKET_NVIDIA: Final = "nvidia"
+BOTTLEROCKET_DRANET: Final = "net"
 BOTTLEROCKET_NVIDIA_DRIVER: Final = f"{BOTTLEROCKET_DRA_DRIVERS}.{BOTTLEROCKET_NVIDIA}.enabled"
 
 IMEX_UNIT: Final = "nvidia-imex.service"

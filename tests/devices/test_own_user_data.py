@@ -608,6 +608,8 @@ def test_toml_that_eks_reads_is_taken(text):
         ("1.9.0-0a1b2c3d", "[settings.kubelet-device-plugins.nvidia]\nenabled = false", True),
         ("1.65.0-0a1b2c3d", "[settings.kubelet-dra-drivers.nvidia]\nenabled = false", True),
         ("1.66.0-0a1b2c3d", "[settings.kubelet-dra-drivers.nvidia]\nenabled = false", False),
+        ("1.68.0-0a1b2c3d", "[settings.kubelet-dra-drivers.net]\nenabled = false", True),
+        ("1.69.0-0a1b2c3d", "[settings.kubelet-dra-drivers.net]\nenabled = false", False),
         ("1.9.0-0a1b2c3d", "[settings]\nmotd = 'a'", False),
         (None, "[settings.bootstrap-commands.a]\nmode = 'off'", False),
     ],
@@ -919,14 +921,20 @@ def test_gpus_have_one_manager_in_all_four_combinations_of_host_services(options
     assert found == expected
 
 
-def test_another_dra_driver_of_the_host_is_a_second_manager_of_efa():
-    text = "[settings.kubelet-dra-drivers.another]\nenabled = true\n"
+def test_dranet_of_the_host_is_a_second_manager_of_efa():
+    text = "[settings.kubelet-dra-drivers.net]\nenabled = true\n"
     efa = {"instance_type": "p5.48xlarge"}
     foreign = efa | {"external": {DeviceType.EFA}, "mechanism": DRA}
 
     assert len(conflicts_of(settings_plan(text, **efa))) == 1
+    assert conflicts_of(settings_plan(text, **efa, mechanism=PLUGIN)).keys() == {
+        "settings.kubelet-dra-drivers.net.enabled"
+    }
     assert conflicts_of(settings_plan(text, **foreign)) == {}
     assert conflicts_of(settings_plan(text)) == {}
+    assert conflicts_of(settings_plan(text.replace("true", "false"), **efa)) == {}
+    # Whose devices another driver would publish is not known.
+    assert conflicts_of(settings_plan(text.replace(".net", ".another"), **efa)) == {}
 
 
 @pytest.mark.parametrize(

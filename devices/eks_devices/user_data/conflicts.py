@@ -11,6 +11,7 @@ from ..bottlerocket import boot_settings, node_taints
 from ..findings import Finding, fault, shown
 from ..names import (
     BOTTLEROCKET_DRA_DRIVERS,
+    BOTTLEROCKET_DRANET,
     BOTTLEROCKET_NVIDIA,
     BOTTLEROCKET_NVIDIA_PARTITIONING,
     BOTTLEROCKET_NVIDIA_PLUGIN,
@@ -31,6 +32,7 @@ _RAID0 = "RAID0"
 _LABELS = "settings.kubernetes.node-labels"
 _TAINTS = "settings.kubernetes.node-taints"
 _COMMANDS = "settings.bootstrap-commands"
+_HOST_DRIVERS = {BOTTLEROCKET_NVIDIA: DeviceType.GPU, BOTTLEROCKET_DRANET: DeviceType.EFA}
 _STORAGE = "ephemeral-storage"
 _NODEADM = "https://awslabs.github.io/amazon-eks-ami/nodeadm/doc/api/"
 
@@ -210,13 +212,13 @@ def _idle_conflicts(own: Mapping[str, Any], path: str) -> Iterator[Finding]:
 def _driver_conflicts(plan: NodegroupPlan, own: Mapping[str, Any], path: str) -> Iterator[Finding]:
     """DRA drivers of the host: each would be a second manager, unless the user said that it is one.
 
-    NVIDIA's is for GPUs, and the only other one for EFA.
+    Source: https://github.com/bottlerocket-os/bottlerocket-settings-sdk
     """
     source = read_toml("user_data.toml")["bottlerocket"]["sources"]["host_services"]
     drivers = found(own, BOTTLEROCKET_DRA_DRIVERS.split("."))
     for name, driver in drivers.items() if isinstance(drivers, Mapping) else ():
-        kind = DeviceType.GPU if name == BOTTLEROCKET_NVIDIA else DeviceType.EFA
-        device = _device(plan, kind)
+        kind = _HOST_DRIVERS.get(name)
+        device = _device(plan, kind) if kind else None
         enabled = isinstance(driver, Mapping) and driver.get("enabled") is True
         if device is None or not enabled or _is_own_dra(device):
             continue
