@@ -9,6 +9,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Annotations, Match
+from tests.hostile import Hostile, Untouchable
 from tests.short_names import DRA, EFA, NEURON
 
 from eks_device_charts import ImageSource
@@ -176,6 +177,15 @@ def test_a_build_without_an_installation_is_refused(make_world, faults_of):
     assert found == {("DeliveryNeeded", "delivery")}
 
 
-@pytest.mark.parametrize("value", [True, "upstream", DranetBuild.UPSTREAM])
-def test_another_type_of_options_is_refused(make_served, faults_of, value):
-    assert faults_of(make_served, efa=value) == {("WrongType", "efa")}
+WRONG: list[Any] = [True, "upstream", DranetBuild.UPSTREAM, {}, Hostile(), Untouchable()]
+
+
+@pytest.mark.parametrize("value", WRONG, ids=range(len(WRONG)))
+def test_another_type_of_options_is_refused_wherever_it_is_passed(make_served, faults_of, value):
+    world = make_served()
+    options: dict[str, Any] = {"cluster": world.cluster, "delivery": Delivery.gitops("x")}
+    refused = {("WrongType", "efa")}
+
+    assert faults_of(make_served, efa=value) == refused
+    scope = faults_of(DeviceDrivers, world.stack, "A", scope_name="a", efa=value, **options)
+    assert scope == refused

@@ -18,6 +18,8 @@ from eks_devices import (
     Capacity,
     ClaimWebhook,
     DeviceType,
+    DranetBuild,
+    EfaInstallation,
     GpuDriver,
     GpuSharing,
     Mechanism,
@@ -202,8 +204,8 @@ def test_a_device_says_what_pods_ask_for(tmp_path: Path, report: Reporter):
     assert "UnverifiedInstanceType nodegroups.gb200.instance_type" in rows
 
 
-def text_of(report: Reporter, folder: Path, *groups: NodegroupSpec) -> str:
-    plan = plan_cluster(kubernetes_version="1.36", nodegroups=groups).to_dict()
+def text_of(report: Reporter, folder: Path, *groups: NodegroupSpec, **options: Any) -> str:
+    plan = plan_cluster(kubernetes_version="1.36", nodegroups=groups, **options).to_dict()
     code, text, _ = report(write(folder, {"a.eks-devices.json": plan_file(plan)}))
     assert code == 0
     return text
@@ -345,6 +347,18 @@ def test_settings_are_told_as_the_managers_are_told_them(
 
     assert " feature-gates=MPSSupport=true " in text
     assert " replicas=2, sharing=time-slicing, single-replica-requests=true " in text
+
+
+def test_another_build_of_the_driver_of_efa_is_told_with_its_manager(
+    tmp_path: Path, report: Reporter, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("COLUMNS", "1000")
+    upstream = EfaInstallation(build=DranetBuild.UPSTREAM)
+
+    text = text_of(report, tmp_path, p5("g", Mechanism.DRA), efa=upstream)
+
+    assert re.search(r"^efa +dra +default +build=upstream +g$", text, re.MULTILINE)
+    assert "build=" not in text_of(report, tmp_path, p5("g", Mechanism.DRA))
 
 
 def test_only_pods_with_claims_are_told_to_tolerate(
