@@ -7,9 +7,15 @@ from typing import Any
 import pytest
 
 from eks_device_charts import ImageSource, device_manifests
-from eks_devices import EfaInstallation, EksDevicesError, plan_cluster
+from eks_devices import (
+    EfaInstallation,
+    EksDevicesError,
+    OperatingSystem,
+    UserData,
+    plan_cluster,
+)
 
-from .conftest import DRA, EFA, UPSTREAM, spec
+from .conftest import DRA, EFA, GPU, PLUGIN, UPSTREAM, spec
 
 EKS = EfaInstallation()
 AT = "images.overrides[efa by dra]"
@@ -125,3 +131,32 @@ def test_an_image_is_of_the_build_that_is_installed(efa, image, told):
     assert (fault.code, fault.path) == ("ImageOfOtherBuild", AT)
     assert told in fault.fix
     assert fault.source
+
+
+def test_dranet_of_bottlerocket_has_the_class_of_a_driver_that_runs_on_none_of_its_nodes():
+    """What the page on EFA tells users of the service to do."""
+    host = UserData.bottlerocket("[settings.kubelet-dra-drivers.net]\nenabled = true\n")
+    group = spec(
+        "host",
+        "p5.48xlarge",
+        operating_system=OperatingSystem.BOTTLEROCKET,
+        mechanism={GPU: PLUGIN, EFA: DRA},
+        external={EFA},
+        user_data=host,
+    )
+
+    plan = plan_cluster(kubernetes_version="1.36", nodegroups=[group], keep={EFA: (DRA,)})
+    made = device_manifests(plan, images=ImageSource(region="us-east-2"))
+
+    assert "efa.networking.k8s.aws" in plan.nodegroups[0].device_classes
+    assert "efa.networking.k8s.aws" in {
+        one["metadata"]["name"] for one in made if one["kind"] == "DeviceClass"
+    }
+    for driver in (one for one in made if one["kind"] == "DaemonSet"):
+        affinity = driver["spec"]["template"]["spec"]["affinity"]["nodeAffinity"]
+        (term,) = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+        wanted = {one["key"]: one for one in term["matchExpressions"]}
+        assert (
+            plan.nodegroups[0].labels["eks-devices/efa-manager"]
+            not in (wanted["eks-devices/efa-manager"]["values"])
+        )
