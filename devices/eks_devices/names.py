@@ -28,6 +28,8 @@ GPU_RESOURCE: Final = "nvidia.com/gpu"
 SHARED_GPU_RESOURCE: Final = "nvidia.com/gpu.shared"
 NEURON_RESOURCE: Final = "aws.amazon.com/neuron"
 NEURON_CORE_RESOURCE: Final = "aws.amazon.com/neuroncore"
+# What Neuron's device plugin called whole devices once, beside their name of today.
+RETIRED_NEURON_RESOURCE: Final = "aws.amazon.com/neurondevice"
 EFA_RESOURCE: Final = "vpc.amazonaws.com/efa"
 # Whole GPUs, shared ones and partitions: every resource of NVIDIA's device plugin.
 NVIDIA_RESOURCES: Final = "nvidia.com/"

@@ -7,13 +7,20 @@ a changed copy. For a Job, a Deployment or a StatefulSet pass
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any, Final
 
+from ._pod_resources import unequal_requests
 from ._pod_specs import POD_SPEC, Container, PodSpec
 from .findings import Finding, fault
 from .instance_types import AcceleratedInstanceType, lookup
-from .names import NEURON_CORE_RESOURCE, NEURON_RESOURCE, NEURON_SCHEDULER
+from .names import (
+    NEURON_CORE_RESOURCE,
+    NEURON_RESOURCE,
+    NEURON_SCHEDULER,
+    RETIRED_NEURON_RESOURCE,
+)
 from .published import device_group_sizes
 from .quantities import quantity_of
 from .typecheck import is_token, text, wrong_type
@@ -46,16 +53,18 @@ def use_neuron_scheduler(
 
     Raises:
         EksDevicesError: Every fault: what is no Pod spec, `SchedulerTaken` where the Pod names
-            another scheduler than the default one, `NoContainerWithNeuron`, and
+            another scheduler than the default one, `NoContainerWithNeuron`, `RetiredResource`
+            for `aws.amazon.com/neurondevice`, `RequestNotEqualToLimit`, and
             `NeuronDevicesAndCores` for a container that asks for both; with a type, what is no
             type with Neuron devices, and `NeuronCountNotAllowed`: on types whose devices form a
-            torus, as Trainium's do, a container may ask for 1, 4, 8 or all 16, on others for any
-            number up to all.
+            torus, as Trainium's do, a container may ask for 1, 4, 8 or all 16 of them, or for
+            cores of one device, or all cores of so many; on others for any number up to all.
 
     Source: https://awsdocs-neuron.readthedocs-hosted.com/en/latest/deploy/infrastructure/scheduler.html
     """
     pod = PodSpec(pod_spec)
     pod.faults += [*_scheduler_faults(pod), *_resource_faults(pod)]
+    pod.faults += unequal_requests(pod, _RESOURCES.__contains__)
     if instance_type is not None:
         found = _neuron_type(instance_type)
         pod.faults += [found] if isinstance(found, Finding) else [*_count_faults(pod, found)]
@@ -82,8 +91,10 @@ def _scheduler_faults(pod: PodSpec) -> Iterator[Finding]:
 
 
 def _resource_faults(pod: PodSpec) -> Iterator[Finding]:
+    retired = [one for one in pod.containers if pod.asks_for(one, RETIRED_NEURON_RESOURCE.__eq__)]
     asking = [one for one in pod.containers if pod.asks_for(one, _RESOURCES.__contains__)]
-    if not asking and not pod.faults:
+    yield from map(_retired, retired)
+    if not asking and not retired and not pod.faults:
         yield fault(
             "NoContainerWithNeuron",
             f"{POD_SPEC}.containers",
@@ -105,6 +116,19 @@ def _resource_faults(pod: PodSpec) -> Iterator[Finding]:
                 fix="ask for whole devices, or for cores alone",
                 source=_PLUGIN,
             )
+
+
+def _retired(container: Container) -> Finding:
+    return fault(
+        "RetiredResource",
+        f"{container.path}.resources",
+        f"no device plugin offers {RETIRED_NEURON_RESOURCE} any more, so the Pod would wait for "
+        "ever",
+        got=RETIRED_NEURON_RESOURCE,
+        allowed=" or ".join(_RESOURCES),
+        fix=f"ask for {NEURON_RESOURCE}, which counts the same devices",
+        source=_PLUGIN,
+    )
 
 
 def _neuron_type(name: object) -> AcceleratedInstanceType | Finding:
@@ -138,14 +162,19 @@ def _count_faults(pod: PodSpec, instance: AcceleratedInstanceType) -> Iterator[F
             yield _not_allowed(f"{POD_SPEC}.containers", resource, together, every, instance)
 
 
-def _allowed(instance: AcceleratedInstanceType) -> tuple[tuple[int, ...] | range, range]:
+def _allowed(instance: AcceleratedInstanceType) -> tuple[Sequence[int], Sequence[int]]:
     """The numbers of devices, and of cores, that a container may ask for on a type."""
     chips = instance.accelerator
     devices = chips.count if chips else 0
-    cores = devices * ((chips.cores_per_device if chips else None) or 1)
+    each = (chips.cores_per_device if chips else None) or 1
+    # A node's logical cores are of one of these sizes, which a Pod spec does not tell.
+    cores = [each // size for size in instance.logical_core_sizes or (1,)]
     # The groups of a torus that are connected are those that the extension gives.
-    groups = device_group_sizes(instance.name) or range(1, devices + 1)
-    return groups, range(1, cores // min(instance.logical_core_sizes, default=1) + 1)
+    groups = device_group_sizes(instance.name)
+    if not groups:
+        return range(1, devices + 1), range(1, devices * max(cores) + 1)
+    of_groups = {group * count for group in groups for count in cores}
+    return groups, sorted({*range(1, max(cores) + 1), *of_groups})
 
 
 def _count(pod: PodSpec, container: Container, resource: str) -> int:
@@ -181,17 +210,24 @@ def _not_allowed(
     path: str,
     resource: str,
     count: int,
-    allowed: tuple[int, ...] | range,
+    allowed: Sequence[int],
     instance: AcceleratedInstanceType,
 ) -> Finding:
-    is_range = isinstance(allowed, range)
     return fault(
         "NeuronCountNotAllowed",
         path,
         f"nodes of {instance.name} give {resource} in other numbers, as connected ones and no "
         "more than there are, so the Pod would wait for ever",
         got=count,
-        allowed=f"1 to {max(allowed)}" if is_range else ", ".join(map(str, allowed)),
+        allowed=", ".join(_runs(allowed)),
         fix="ask for an allowed number, or name another instance_type if the nodes are of one",
         source=_EXTENSION,
     )
+
+
+def _runs(numbers: Sequence[int]) -> Iterator[str]:
+    """Rising numbers as texts, those without a gap between them together: "1 to 8"."""
+    # Numbers without a gap rise as fast as their places do.
+    for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0]):
+        first, *others = (number for _, number in run)
+        yield f"{first} to {others[-1]}" if others else str(first)

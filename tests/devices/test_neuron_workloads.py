@@ -67,7 +67,7 @@ def test_a_scheduler_that_is_no_name_is_a_fault(scheduler, code):
         {},
         {"limits": {NEURON: 0, CORE: "0"}},
         {"limits": {"nvidia.com/gpu": 1}},
-        {"limits": {"aws.amazon.com/neurondevice": 1}},
+        {"limits": {"aws.amazon.com/neurondevice": 0}},
         {"claims": [{"name": "neuron"}]},
     ],
 )
@@ -83,8 +83,12 @@ def test_a_pod_that_asks_the_device_plugin_for_nothing_is_told(resources):
     [
         {"limits": {NEURON: 1}},
         {"limits": {CORE: "2"}},
-        {"requests": {NEURON: 1}},
+        {"limits": {NEURON: 1}, "requests": {NEURON: 1}},
+        {"limits": {NEURON: 4}, "requests": {NEURON: "4"}},
         {"limits": {NEURON: NUMBER_TOKEN}},
+        {"limits": {NEURON: NUMBER_TOKEN}, "requests": {NEURON: 4}},
+        {"limits": {NEURON: TOKEN}, "requests": {NEURON: TOKEN}},
+        {"limits": {NEURON: 4}, "requests": {NEURON: None, "memory": "1Gi"}},
         {"limits": {NEURON: 1, CORE: 0}},
     ],
 )
@@ -102,7 +106,7 @@ def test_an_init_container_may_be_the_one_that_asks():
 
 def test_devices_and_cores_of_one_container_count_the_same_silicon_twice():
     both = box("main", resources={"limits": {NEURON: 1, CORE: 2}})
-    split = box("main", resources={"limits": {NEURON: 1}, "requests": {CORE: 2}})
+    split = box("main", resources={"limits": {NEURON: 1, CORE: "2"}, "requests": {CORE: 2}})
     apart = pod(neuron(1), neuron(2, "b", CORE))
 
     for one in (both, split):
@@ -110,6 +114,57 @@ def test_devices_and_cores_of_one_container_count_the_same_silicon_twice():
             ("NeuronDevicesAndCores", "pod_spec.containers[0].resources")
         ]
     assert use_neuron_scheduler(apart)["containers"] == apart["containers"]
+
+
+@pytest.mark.parametrize("resource", [NEURON, CORE])
+@pytest.mark.parametrize(
+    ("limit", "request_"), [(None, 4), (None, 0), (4, 8), ("8", "4"), (4, "4.5"), (0, 4)]
+)
+def test_the_api_server_takes_no_request_for_devices_without_an_equal_limit(
+    resource, limit, request_
+):
+    limits = {} if limit is None else {resource: limit}
+    asking = box("train", resources={"limits": limits, "requests": {resource: request_}})
+    spec = pod(neuron(1), asking)
+
+    (fault,) = faults_of(use_neuron_scheduler, spec)
+
+    assert (fault.code, fault.path) == (
+        "RequestNotEqualToLimit",
+        f"pod_spec.containers[1].resources.requests['{resource}']",
+    )
+    assert "train" in fault.message
+    assert f"write {resource} among the limits of train" in fault.fix
+
+
+def test_requests_of_init_containers_need_limits_too():
+    warm_up = box("warm-up", resources={"requests": {CORE: 1}})
+
+    assert codes(use_neuron_scheduler, pod(neuron(1), initContainers=[warm_up])) == [
+        ("RequestNotEqualToLimit", f"pod_spec.initContainers[0].resources.requests['{CORE}']")
+    ]
+
+
+@pytest.mark.parametrize("request_", [Hostile(), [4], {"a": 1}])
+def test_a_request_that_cannot_be_read_needs_a_limit_all_the_same(request_):
+    asking = box("train", resources={"requests": {NEURON: request_}})
+
+    assert [one.code for one in faults_of(use_neuron_scheduler, pod(asking))] == [
+        "RequestNotEqualToLimit"
+    ]
+
+
+def test_the_name_that_devices_had_once_is_told_with_that_of_today():
+    retired = {"aws.amazon.com/neurondevice": 1}
+
+    for resources in ({"limits": retired}, {"limits": retired | {NEURON: 1}}):
+        (fault,) = faults_of(use_neuron_scheduler, pod(box("main", resources=resources)))
+
+        assert (fault.code, fault.path) == (
+            "RetiredResource",
+            "pod_spec.containers[0].resources",
+        )
+        assert fault.fix.startswith(f"ask for {NEURON},")
 
 
 @pytest.mark.parametrize(
@@ -151,15 +206,30 @@ def test_without_a_type_no_number_is_refused():
     assert use_neuron_scheduler(pod(neuron(5)))["schedulerName"] == "neuron-scheduler"
 
 
+# Of Trn2, of both sizes of its logical cores.
 @pytest.mark.parametrize(
-    ("instance_type", "most"),
-    [("inf2.xlarge", 2), ("inf1.xlarge", 4), (TRN1, 32), (TRN2, 128), ("trn2.3xlarge", 8)],
+    ("instance_type", "allowed", "told"),
+    [
+        ("inf1.xlarge", {1, 2, 3, 4}, "1 to 4"),
+        ("inf2.xlarge", {1, 2}, "1 to 2"),
+        (INF2, set(range(1, 25)), "1 to 24"),
+        ("trn1.2xlarge", {1, 2}, "1 to 2"),
+        (TRN1, {1, 2, 8, 16, 32}, "1 to 2, 8, 16, 32"),
+        ("trn2.3xlarge", set(range(1, 9)), "1 to 8"),
+        (TRN2, {*range(1, 9), 16, 32, 64, 128}, "1 to 8, 16, 32, 64, 128"),
+    ],
 )
-def test_cores_are_as_many_as_the_smallest_logical_ones_of_a_node(instance_type, most):
-    assert use_neuron_scheduler(pod(neuron(most, resource=CORE)), instance_type=instance_type)
-    assert codes(
-        use_neuron_scheduler, pod(neuron(most + 1, resource=CORE)), instance_type=instance_type
-    ) == [("NeuronCountNotAllowed", f"pod_spec.containers[0].resources.limits['{CORE}']")]
+def test_cores_are_of_one_device_or_all_of_connected_ones(instance_type, allowed, told):
+    for count in range(1, 132):
+        spec = pod(neuron(count, resource=CORE))
+        if count in allowed:
+            assert use_neuron_scheduler(spec, instance_type=instance_type)
+        else:
+            (fault,) = faults_of(use_neuron_scheduler, spec, instance_type=instance_type)
+
+            path = f"pod_spec.containers[0].resources.limits['{CORE}']"
+            assert (fault.code, fault.path) == ("NeuronCountNotAllowed", path)
+            assert (fault.got, fault.allowed) == (str(count), told)
 
 
 def test_containers_of_a_pod_share_one_node():
