@@ -181,7 +181,13 @@ def _repeated(taints: tuple[object, ...], path: str) -> Iterator[Finding]:
 def taints_of(spec: NodegroupSpec, accelerator: DeviceType | None) -> tuple[Taint, ...]:
     """The taints of a group: the user's, else the accelerator's default one."""
     if spec.taints is None:
-        key = TAINT_KEYS.get(accelerator) if accelerator else None
-        return (Taint(key=key, value="present"),) if key else ()
+        taint = default_taint(accelerator) if accelerator else None
+        return (taint,) if taint else ()
     parsed = (parse_taint(one) if isinstance(one, str) else one for one in spec.taints)
     return tuple(taint for taint in parsed if taint is not None)
+
+
+def default_taint(accelerator: DeviceType) -> Taint | None:
+    """The taint that nodes with an accelerator have unless their group names its own."""
+    key = TAINT_KEYS.get(accelerator)
+    return Taint(key=key, value="present") if key else None

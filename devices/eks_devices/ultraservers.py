@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from ._pod_claims import list_claim, made_claim, names_of
 from ._pod_specs import POD_SPEC, Container, PodSpec
+from ._tolerations import tolerate
 from .claims import RequestKind, ResourceClaimTemplate
 from .claims.syntax import DRA_PAGE
 from .claims.templates import DEFAULT_NAMESPACE
@@ -43,7 +44,9 @@ def ultraserver_workers(
     """The manifest of a LeaderWorkerSet whose groups have an UltraServer, or a half, each.
 
     Each Pod claims one whole node. The LeaderWorkerSet, whose controller a cluster needs, makes
-    the headless Service, and tells containers LWS_LEADER_ADDRESS and LWS_WORKER_INDEX.
+    the headless Service, and tells containers LWS_LEADER_ADDRESS and LWS_WORKER_INDEX. Pods with
+    claims get no toleration by themselves, so these tolerate the default taint of nodes with
+    Neuron devices, `aws.amazon.com/neuron`, unless the spec says so already.
 
     Args:
         pod_spec: The spec of every Pod, leaders too: `{"containers": [...]}`.
@@ -66,6 +69,7 @@ def ultraserver_workers(
     template = _template(pod, claim, size=size, namespace=namespace)
     used = made_claim(pod, template, _CLAIM, _taken)
     list_claim(pod, _users(pod, used) if containers is None else pod.named(containers), used)
+    tolerate(pod, DeviceType.NEURON)
     spec = pod.checked()
     placed = {_EXCLUSIVE: ultraserver_label(size)}
     return {

@@ -24,7 +24,7 @@ half = ResourceClaimTemplate(
 )
 pod_spec = {
     "restartPolicy": "Never",
-    # A Pod with a claim gets no toleration by itself, as one does that asks for this resource.
+    # EKS adds a toleration to Pods that ask for this resource, and none to those with claims.
     "tolerations": [{"key": "aws.amazon.com/neuron", "operator": "Exists"}],
     "resourceClaims": [{"name": "devices", "resourceClaimTemplateName": half.name}],
     "containers": [

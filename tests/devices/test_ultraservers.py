@@ -15,6 +15,7 @@ from tests.pod_specs import NO_POD_SPECS, box, codes, faults_of, pod
 from eks_devices import DeviceRequest, ResourceClaim, ResourceClaimTemplate, ultraserver_workers
 
 CLAIM = {"name": "ultraserver-node", "resourceClaimTemplateName": "whole-node"}
+TOLERATION = {"key": "aws.amazon.com/neuron", "operator": "Exists"}
 EXCLUSIVE = "leaderworkerset.sigs.k8s.io/exclusive-topology"
 
 
@@ -62,6 +63,7 @@ def test_a_group_has_an_ultraserver_and_each_pod_a_node_of_it():
                             {"name": "main", "resources": {"claims": [{"name": CLAIM["name"]}]}}
                         ],
                         "resourceClaims": [CLAIM],
+                        "tolerations": [TOLERATION],
                     }
                 },
             },
@@ -206,6 +208,51 @@ def test_a_name_leaves_room_for_the_label_of_the_workers_revision(replicas, long
     ]
 
 
+@pytest.mark.parametrize(
+    "tolerations",
+    [
+        [TOLERATION],
+        [{"operator": "Exists"}],
+        [{"key": "a"}, {"operator": "Exists", "effect": "NoSchedule"}],
+        [{"key": "aws.amazon.com/neuron", "operator": "Exists", "effect": "NoSchedule"}],
+        [{"key": "aws.amazon.com/neuron", "value": "present"}],
+        [{"key": "aws.amazon.com/neuron", "operator": "Equal", "value": "present"}],
+    ],
+)
+def test_a_pod_that_tolerates_the_default_taint_stays_as_it_is(tolerations):
+    assert pods(workers(pod(box("main"), tolerations=tolerations)))["tolerations"] == tolerations
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"key": "nvidia.com/gpu", "operator": "Exists"},
+        {"key": "aws.amazon.com/neuron", "operator": "Exists", "effect": "NoExecute"},
+        {"key": "aws.amazon.com/neuron", "operator": "Equal", "value": "mine"},
+        {"key": "aws.amazon.com/neuron"},
+        {"key": TOKEN, "operator": "Exists"},
+        {"key": "aws.amazon.com/neuron", "operator": Hostile()},
+        {"operator": "Equal", "value": "present"},
+        {"effect": Hostile(), "operator": "Exists"},
+        {},
+    ],
+)
+def test_other_tolerations_stay_and_that_of_claims_is_added(other):
+    made = pods(workers(pod(box("main"), tolerations=[other])))
+
+    assert made["tolerations"][0].keys() == other.keys()
+    assert made["tolerations"][1:] == [TOLERATION]
+
+
+@pytest.mark.parametrize(
+    ("tolerations", "path"), [({}, ""), (["a"], "[0]"), (Hostile(), ""), ([Hostile()], "[0]")]
+)
+def test_tolerations_of_another_type_are_faults(tolerations, path):
+    assert codes(workers, pod(box("main"), tolerations=tolerations)) == [
+        ("WrongType", f"pod_spec.tolerations{path}")
+    ]
+
+
 @pytest.mark.parametrize("policy", [None, "Always"])
 def test_stateful_sets_restart_every_container(policy):
     assert pods(workers(pod(box("main"), restartPolicy=policy)))["restartPolicy"] == policy
@@ -289,7 +336,7 @@ def test_the_input_stays_and_its_result_is_taken_again(spec, mode, replicas):
     assert spec == before
     assert workers(pods(made), size=mode, claim=template(mode), replicas=replicas) == made
     assert claiming(pods(made)) == ["main"]
-    assert pods(made).get("tolerations") == spec.get("tolerations")
+    assert pods(made)["tolerations"] == spec.get("tolerations", [TOLERATION])
     json.dumps(made)
 
 
