@@ -10,7 +10,7 @@ from ._json_values import frozen_mapping
 from .findings import Finding, fault, meant, raise_faults
 from .names import CLASS_RESOURCES, GPU_CLASS, MIG_CLASS, NVIDIA_RESOURCES
 from .syntax import dns_label
-from .typecheck import members, plain_text, text, wrong_type
+from .typecheck import as_list, members, plain_text, text, wrong_type
 
 T = TypeVar("T", dict[str, Any], list[Any])
 
@@ -128,7 +128,7 @@ class PodSpec:
         path, known = "containers", {one.name: one for one in self.containers}
         given = members(names)
         if given is None:
-            fix = 'write containers=["main"]'
+            fix = as_list(names, path, "main")
             self.faults.append(wrong_type(path, names, "a list of names of containers", fix))
             return []
         found, readable = {}, not self.faults

@@ -18,6 +18,7 @@ from ._data import read_toml
 from ._efa_access import host_path_faults, lock
 from ._efa_memory import hugepages_faults, reserve_hugepages, share_memory, shared_memory_faults
 from ._pod_environment import add_variable, conflicts, variables
+from ._pod_resources import unequal_requests
 from ._pod_specs import POD_SPEC, Container, PodSpec
 from .findings import Finding, fault
 from .instance_types import AcceleratedInstanceType, lookup
@@ -50,7 +51,8 @@ def use_efa(
     Args:
         pod_spec: The Pod spec.
         containers: Names of those that use EFA; by default all with `vpc.amazonaws.com/efa` or
-            any claim, as a Pod spec does not tell what one is for, but no init containers.
+            any claim, as a Pod spec does not tell what one is for, but no init containers. A
+            named one has the resource, or is in a Pod with a claim, which is added first.
         hugepages: Pages of 2 MiB for each without its own, as request and limit; None for none.
             Nodes of Amazon Linux 2023 with EFA reserve 10256Mi.
         shared_memory: The most in /dev/shm, which they share and which counts as their memory,
@@ -61,16 +63,19 @@ def use_efa(
         instance_type: EC2 type of the nodes; checked against none by default.
 
     Raises:
-        EksDevicesError: Every fault of the Pod spec and the options, and what Kubernetes, the
-            kernel or libfabric refuses: pages without memory or cpu, or with another request;
-            IPC_LOCK of other users; RDMA that the type lacks; a volume with /dev/infiniband.
+        EksDevicesError: Every fault of the Pod spec and the options, such as `NoEfaRequested`
+            for a named container without EFAs, and what Kubernetes, the kernel or libfabric
+            refuses: pages without memory or cpu; a request for pages or EFAs that is not the
+            limit; IPC_LOCK of other users; RDMA that the type lacks; a volume with
+            /dev/infiniband.
 
     Source: https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html
     """
     pod, pages, shared = PodSpec(pod_spec), plain_text(hugepages), plain_text(shared_memory)
+    chosen = _with_efa(pod) if containers is None else _named(pod, containers)
+    pod.faults += unequal_requests(pod, EFA_RESOURCE.__eq__)
     instance = _instance(pod, instance_type)
     pod.faults += list(_option_faults(pages, shared, lock_memory, environment))
-    chosen = _with_efa(pod) if containers is None else pod.named(containers)
     for one in chosen:
         reserve_hugepages(pod, one, pages)
         lock(pod, one, add=lock_memory is True)
@@ -127,6 +132,29 @@ def _with_efa(pod: PodSpec) -> list[Container]:
             )
         )
     return found
+
+
+def _named(pod: PodSpec, names: object) -> list[Container]:
+    """The containers of these names; one that surely gets no EFA is a fault."""
+    readable, found = not pod.faults, pod.named(names)
+    # Under DRA every container gets the EFAs of the Pod's claims.
+    if readable and not pod.part(pod.values, "resourceClaims", list, POD_SPEC):
+        pod.faults += [_without_efa(one) for one in found if not _may_use_efa(pod, one)]
+    return found
+
+
+def _without_efa(container: Container) -> Finding:
+    return fault(
+        "NoEfaRequested",
+        f"{container.path}.resources",
+        f"container {container.name} asks for no EFA, and the Pod has no claim that could be for "
+        "some",
+        got=container.name,
+        allowed=f"containers with {EFA_RESOURCE}, or of a Pod with a claim",
+        fix=f"add {EFA_RESOURCE} to its limits, or a claim with DeviceRequest.efa() to the Pod and "
+        "to its resources, or leave the container out",
+        source=_EFA,
+    )
 
 
 def _may_use_efa(pod: PodSpec, container: Container) -> bool:

@@ -49,6 +49,19 @@ def members(values: object, *, ordered: bool = False) -> list[Any] | None:
         return None
 
 
+def as_list(value: object, path: str, example: str) -> str:
+    """What to write where a list of names is needed: with the text that was given, if that is one.
+
+    Args:
+        value: What was given.
+        path: The name of the option.
+        example: A name to show where the value is none.
+    """
+    text = str.__str__(value) if isinstance(value, str) else ""
+    is_name = text.isprintable() and 0 < len(text) <= _LONGEST_STEP and '"' not in text
+    return f'write {path}=["{text if is_name else example}"]'
+
+
 def path_step(value: object) -> str:
     """A name or key as it stands in the path of a finding: a short printable text as it is."""
     text = str.__str__(value) if isinstance(value, str) else ""

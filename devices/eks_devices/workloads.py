@@ -14,7 +14,9 @@ from ._affinity import require_neighbours, require_nodes
 from ._frozen import copied_mapping
 from ._pod_claims import list_claim, made_claim, names_of
 from ._pod_environment import add_variable, conflicts, variables
+from ._pod_resources import unequal_requests
 from ._pod_specs import POD_SPEC, Container, PodSpec
+from ._tolerations import tolerate
 from .claims import ComputeDomain
 from .claims.syntax import DRA_PAGE
 from .claims.syntax import labels as label_faults
@@ -26,10 +28,12 @@ from .names import (
     INSTANCE_TYPE_LABEL,
     NO_DEVICES,
     NODEGROUP_LABEL,
+    NVIDIA_RESOURCES,
     VISIBLE_DEVICES,
 )
 from .syntax import label_value
-from .typecheck import members, plain_text, wrong_type
+from .typecheck import as_list, members, plain_text, wrong_type
+from .vocabulary import DeviceType
 
 _CLAIM: Final = "compute-domain-channel"
 _RUNTIME: Final = (
@@ -59,11 +63,12 @@ def hide_gpus(
         EksDevicesError: Every fault: what is no Pod spec, `UnknownContainer`, and for a named
             container `ContainerTakesGpus` where it asks for GPUs by an extended resource, which
             the variable would take from it again, and `EnvironmentConflict` where it sets the
-            variable to something else.
+            variable to something else; `RequestNotEqualToLimit` for GPUs of any container.
 
     Source: https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html
     """
     pod = PodSpec(pod_spec)
+    pod.faults += unequal_requests(pod, _is_of_nvidia)
     if containers is None:
         chosen = [one for one in pod.containers if not pod.claims(one) and not pod.takes_gpus(one)]
     else:
@@ -73,6 +78,10 @@ def hide_gpus(
         if not list(variables(pod, one, VISIBLE_DEVICES)):
             add_variable(pod, one, VISIBLE_DEVICES, NO_DEVICES)
     return pod.checked()
+
+
+def _is_of_nvidia(resource: str) -> bool:
+    return resource.startswith(NVIDIA_RESOURCES)
 
 
 def _hiding_faults(pod: PodSpec, container: Container) -> Iterator[Finding]:
@@ -150,7 +159,7 @@ def _texts(pod: PodSpec, given: object, path: str) -> list[Any]:
     """The members of a list of names, each once; what is no list is a fault."""
     found = members(given, ordered=True)
     if found is None:
-        pod.faults.append(wrong_type(path, given, "a list of names", f'write {path}=["..."]'))
+        pod.faults.append(wrong_type(path, given, "a list of names", as_list(given, path, "...")))
     return [plain_text(one) for one in found or ()]
 
 
@@ -181,6 +190,9 @@ def compute_domain_claim(
 ) -> dict[str, Any]:
     """A Pod spec whose Pods join a ComputeDomain: they claim its channel, in its namespace.
 
+    Pods with claims get no toleration by themselves, so these tolerate the default taint of nodes
+    with GPUs, `nvidia.com/gpu`, unless the spec says so already.
+
     Args:
         pod_spec: The Pod spec.
         domain: The ComputeDomain of the job; its Pods have to be in its namespace.
@@ -190,12 +202,14 @@ def compute_domain_claim(
 
     Raises:
         EksDevicesError: Every fault: what is no Pod spec, `UnknownContainer`,
-            `NoContainerWithGpus` where none is named and none asks for a device, and
-            `ClaimNameTaken` where the Pod is in another domain already.
+            `NoContainerWithGpus` where none is named and none asks for a device,
+            `RequestNotEqualToLimit` for GPUs of a container, and `ClaimNameTaken` where the Pod
+            is in another domain already.
 
     Source: https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu
     """
     pod = PodSpec(pod_spec)
+    pod.faults += unequal_requests(pod, _is_of_nvidia)
     if not isinstance(domain, ComputeDomain):
         wanted = "a ComputeDomain"
         pod.faults.append(wrong_type("domain", domain, wanted, 'pass ComputeDomain(name="...")'))
@@ -203,6 +217,7 @@ def compute_domain_claim(
     name = made_claim(pod, template, _CLAIM, _taken)
     chosen = _with_devices(pod, name) if containers is None else pod.named(containers)
     list_claim(pod, chosen, name)
+    tolerate(pod, DeviceType.GPU)
     return pod.checked()
 
 

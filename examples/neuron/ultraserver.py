@@ -25,12 +25,12 @@ whole_node = ResourceClaimTemplate(
     requests=[DeviceRequest.ultraserver_node(mode=NODES_OF_A_GROUP), DeviceRequest.efa()],
 )
 pod_spec = {
-    "tolerations": [{"key": "aws.amazon.com/neuron", "operator": "Exists"}],
+    "resourceClaims": [{"name": "node", "resourceClaimTemplateName": whole_node.name}],
     "containers": [
         {
             "name": "train",
             "image": "registry.example.com/train:1",
-            "resources": {"requests": {"memory": "1800Gi"}},
+            "resources": {"requests": {"memory": "1800Gi"}, "claims": [{"name": "node"}]},
         }
     ],
 }
@@ -40,7 +40,6 @@ def manifests() -> list[dict[str, Any]]:
     workers = ultraserver_workers(
         use_efa(
             pod_spec,
-            containers=["train"],
             hugepages="10240Mi",
             environment=True,
             instance_type=INSTANCE_TYPE,

@@ -82,7 +82,7 @@ def test_a_container_with_efas_gets_pages_and_shared_memory():
     "resources",
     [
         {"limits": {EFA: 1, "cpu": 1}},
-        {"requests": {EFA: "1", "cpu": 1}},
+        {"limits": {EFA: 1}, "requests": {EFA: "1", "cpu": 1}},
         {"limits": {EFA: NUMBER_TOKEN, "cpu": 1}},
         {"limits": {"deviceclass.resource.kubernetes.io/efa.networking.k8s.aws": 1, "cpu": 1}},
         {"claims": CLAIMS, "limits": {"cpu": 1}},
@@ -98,12 +98,47 @@ def test_containers_that_ask_for_efas_or_have_claims_are_meant(resources):
 
 
 def test_named_containers_are_exactly_those_that_are_meant():
-    spec = pod(efa("a"), box("b", resources={"limits": {"cpu": 1}}), initContainers=[efa("probe")])
+    spec = pod(efa("a"), efa("b"), initContainers=[efa("probe")])
 
     made = use_efa(spec, containers=["b", "probe"])
 
     assert list(pages(made)) == mounting(made) == ["probe", "b"]
     assert use_efa(spec, containers=[]) == spec
+
+
+@pytest.mark.parametrize(
+    "resources",
+    [None, {}, {"limits": {"cpu": 1}}, {"limits": {EFA: 0, "cpu": 1}}, {"claims": None}],
+)
+def test_a_named_container_without_efas_is_told_how_to_ask(resources):
+    spec = pod(efa("a"), box("b", resources=resources))
+
+    (fault,) = faults_of(use_efa, spec, containers=["a", "b"], hugepages=None)
+
+    assert (fault.code, fault.path) == ("NoEfaRequested", "pod_spec.containers[1].resources")
+    assert EFA in fault.fix
+    assert "DeviceRequest.efa()" in fault.fix
+
+
+def test_claims_may_be_for_efas_and_reach_every_container_of_the_pod():
+    """What a template holds is not known; DRANET gives the EFAs of a Pod to all containers."""
+    own = pod(container("a"), box("b", resources={"limits": {"cpu": 1}}))
+    of_pod = pod(
+        box("b", resources={"limits": {"cpu": 1}}),
+        resourceClaims=[{"name": "a", "resourceClaimTemplateName": "any"}],
+    )
+
+    assert list(pages(use_efa(own, containers=["a"]))) == ["a"]
+    assert list(pages(use_efa(of_pod, containers=["b"]))) == ["b"]
+
+
+def test_the_api_server_takes_no_request_for_efas_without_an_equal_limit():
+    asking = box("b", resources={"requests": {EFA: 4, "cpu": 1}, "limits": {EFA: 2}})
+
+    for containers in (None, ["a"]):
+        assert codes(use_efa, pod(efa("a"), asking), containers=containers) == [
+            ("RequestNotEqualToLimit", f"pod_spec.containers[1].resources.requests['{EFA}']")
+        ]
 
 
 @pytest.mark.parametrize(

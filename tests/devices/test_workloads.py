@@ -32,6 +32,7 @@ VOID = {"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}
 ALL = {"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}
 GPUS = {"limits": {"nvidia.com/gpu": 4}}
 DOMAIN = ComputeDomain(name="trainer", namespace="train")
+TOLERATION = {"key": "nvidia.com/gpu", "operator": "Exists"}
 CLAIM = {
     "name": "compute-domain-channel",
     "resourceClaimTemplateName": "trainer-channel",
@@ -72,7 +73,7 @@ def test_side_cars_and_init_containers_without_gpus_see_none():
     [
         {"limits": {"nvidia.com/gpu": 1}},
         {"limits": {"nvidia.com/gpu.shared": "1"}},
-        {"requests": {"nvidia.com/mig-1g.10gb": 2}},
+        {"limits": {"nvidia.com/mig-1g.10gb": 2}, "requests": {"nvidia.com/mig-1g.10gb": "2"}},
         {"limits": {"deviceclass.resource.kubernetes.io/gpu.nvidia.com": 1}},
         {"limits": {"deviceclass.resource.kubernetes.io/mig.nvidia.com": 1}},
         {"limits": {"deviceclass.resource.kubernetes.io/mig-1g-12gb.gpu.nvidia.com": 1}},
@@ -503,7 +504,65 @@ def test_a_container_that_lists_the_channel_with_its_request_stays():
     listed = {"claims": [{"name": CLAIM["name"], "request": "channel"}], **GPUS}
     spec = pod(box("main", resources=listed), resourceClaims=[CLAIM])
 
-    assert compute_domain_claim(spec, DOMAIN) == spec
+    assert compute_domain_claim(spec, DOMAIN) == {**spec, "tolerations": [TOLERATION]}
+
+
+@pytest.mark.parametrize("tolerations", [[TOLERATION], [{"operator": "Exists"}]])
+def test_a_pod_of_a_domain_tolerates_the_taint_of_gpus_once(tolerations):
+    spec = pod(box("main", resources=GPUS), tolerations=tolerations)
+
+    assert compute_domain_claim(spec, DOMAIN)["tolerations"] == tolerations
+
+
+def test_a_pod_of_a_domain_with_other_tolerations_gets_that_of_gpus_beside_them():
+    other = {"key": "aws.amazon.com/neuron", "operator": "Exists"}
+    made = compute_domain_claim(pod(box("main", resources=GPUS), tolerations=[other]), DOMAIN)
+
+    assert made["tolerations"] == [other, TOLERATION]
+
+
+@pytest.mark.parametrize(
+    "change", [hide_gpus, lambda spec: compute_domain_claim(spec, DOMAIN)], ids=["hide", "join"]
+)
+@pytest.mark.parametrize("limit", [None, 4])
+def test_the_api_server_takes_no_request_for_gpus_without_an_equal_limit(change, limit):
+    limits = {} if limit is None else {"nvidia.com/gpu": limit}
+    asking = {"limits": limits, "requests": {"nvidia.com/gpu": 8}}
+
+    assert codes(change, pod(box("main", resources=asking))) == [
+        ("RequestNotEqualToLimit", "pod_spec.containers[0].resources.requests['nvidia.com/gpu']")
+    ]
+
+
+def test_a_request_for_a_class_needs_no_limit():
+    """Kubernetes counts its names among its own, which may be limited higher, or not at all."""
+    asking = {"requests": {"deviceclass.resource.kubernetes.io/gpu.nvidia.com": 1}}
+
+    assert hidden(hide_gpus(pod(box("main", resources=asking)))) == []
+
+
+@pytest.mark.parametrize(
+    ("given_", "told"),
+    [
+        ("train", '["train"]'),
+        (HostileText("train"), '["train"]'),
+        ('a"b', '["main"]'),
+        ("a" * 200, '["main"]'),
+        ("", '["main"]'),
+        ({"train": 1}, '["main"]'),
+        (Hostile(), '["main"]'),
+    ],
+)
+def test_a_name_that_is_no_list_is_told_as_one(given_, told):
+    (fault,) = faults_of(hide_gpus, pod(box("main")), containers=given_)
+
+    assert (fault.code, fault.fix) == ("WrongType", f"write containers={told}")
+
+
+def test_a_group_that_is_no_list_is_told_as_one():
+    (fault,) = faults_of(same_nvlink_partition, pod(box("main")), labels=JOB, nodegroups="rack")
+
+    assert fault.fix == 'write nodegroups=["rack"]'
 
 
 def test_a_pod_joins_one_domain_only():
