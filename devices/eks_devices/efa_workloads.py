@@ -46,13 +46,11 @@ def use_efa(
 ) -> dict[str, Any]:
     """A Pod spec whose containers can use the EFAs that they ask for.
 
-    Under DRA every container of the Pod gets the EFAs of its claims, whichever lists them.
-
     Args:
         pod_spec: The Pod spec.
         containers: Names of those that use EFA; by default all with `vpc.amazonaws.com/efa` or
-            any claim, as a Pod spec does not tell what one is for, but no init containers. A
-            named one has the resource, or is in a Pod with a claim, which is added first.
+            any claim, whatever that is for, but no init containers. A named one has the
+            resource, or its Pod a claim, whichever container lists it.
         hugepages: Pages of 2 MiB for each without its own, as request and limit; None for none.
             Nodes of Amazon Linux 2023 with EFA reserve 10256Mi.
         shared_memory: The most in /dev/shm, which they share and which counts as their memory,
@@ -63,17 +61,15 @@ def use_efa(
         instance_type: EC2 type of the nodes; checked against none by default.
 
     Raises:
-        EksDevicesError: Every fault of the Pod spec and the options, such as `NoEfaRequested`
-            for a named container without EFAs, and what Kubernetes, the kernel or libfabric
-            refuses: pages without memory or cpu; a request for pages or EFAs that is not the
-            limit; IPC_LOCK of other users; RDMA that the type lacks; a volume with
-            /dev/infiniband.
+        EksDevicesError: Every fault of the Pod spec and the options, `NoEfaRequested` among them,
+            and what Kubernetes, the kernel or libfabric refuses: pages without memory or cpu;
+            requests for pages or EFAs that are not the limit; IPC_LOCK of other users; RDMA
+            that the type lacks; a volume with /dev/infiniband.
 
     Source: https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html
     """
     pod, pages, shared = PodSpec(pod_spec), plain_text(hugepages), plain_text(shared_memory)
-    chosen = _with_efa(pod) if containers is None else _named(pod, containers)
-    pod.faults += unequal_requests(pod, EFA_RESOURCE.__eq__)
+    chosen = _chosen(pod, containers)
     instance = _instance(pod, instance_type)
     pod.faults += list(_option_faults(pages, shared, lock_memory, environment))
     for one in chosen:
@@ -114,6 +110,13 @@ def _instance(pod: PodSpec, name: object) -> AcceleratedInstanceType | None:
             )
         )
     return None if isinstance(found, Finding) else found
+
+
+def _chosen(pod: PodSpec, names: object) -> list[Container]:
+    """The containers that use EFA: those of these names, or without any those that ask for some."""
+    found = _with_efa(pod) if names is None else _named(pod, names)
+    pod.faults += unequal_requests(pod, EFA_RESOURCE.__eq__)
+    return found
 
 
 def _with_efa(pod: PodSpec) -> list[Container]:

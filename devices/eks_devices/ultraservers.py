@@ -44,9 +44,8 @@ def ultraserver_workers(
     """The manifest of a LeaderWorkerSet whose groups have an UltraServer, or a half, each.
 
     Each Pod claims one whole node. The LeaderWorkerSet, whose controller a cluster needs, makes
-    the headless Service, and tells containers LWS_LEADER_ADDRESS and LWS_WORKER_INDEX. Pods with
-    claims get no toleration by themselves, so these tolerate the default taint of nodes with
-    Neuron devices, `aws.amazon.com/neuron`, unless the spec says so already.
+    the headless Service, and tells containers LWS_LEADER_ADDRESS and LWS_WORKER_INDEX. The Pods
+    tolerate `aws.amazon.com/neuron`, the default taint of nodes with Neuron devices.
 
     Args:
         pod_spec: The spec of every Pod, leaders too: `{"containers": [...]}`.
@@ -70,8 +69,7 @@ def ultraserver_workers(
     used = made_claim(pod, template, _CLAIM, _taken)
     list_claim(pod, _users(pod, used) if containers is None else pod.named(containers), used)
     tolerate(pod, DeviceType.NEURON)
-    spec = pod.checked()
-    placed = {_EXCLUSIVE: ultraserver_label(size)}
+    spec, placed = pod.checked(), {_EXCLUSIVE: ultraserver_label(size)}
     return {
         "apiVersion": _API,
         "kind": "LeaderWorkerSet",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from eks_devices.claims import DeviceRequest, ResourceClaim, ResourceClaimTemplate
+from eks_devices.claims import DeviceRequest, MatchAttribute, ResourceClaim, ResourceClaimTemplate
 from eks_devices.findings import EksDevicesError
 
 
@@ -72,3 +72,36 @@ def test_faults_of_a_claim_on_a_cluster_and_type_come_together():
         "TooManyDevices",
         "ClaimTooLarge",
     ]
+
+
+@pytest.mark.parametrize(
+    ("requests", "match", "path", "right"),
+    [
+        ([DeviceRequest.neuron(4)], "PCIE_ROOT", "requests[0]", "MatchAttribute.DEVICE_GROUP"),
+        (
+            [DeviceRequest.efa(4), DeviceRequest.neuron(4)],
+            "PCIE_ROOT",
+            "requests[1]",
+            "MatchAttribute.DEVICE_GROUP",
+        ),
+        ([DeviceRequest.gpu()], "DEVICE_GROUP", "requests[0]", "MatchAttribute.PCIE_ROOT"),
+        (
+            [DeviceRequest.mig("1g.10gb"), DeviceRequest.efa()],
+            "DEVICE_GROUP",
+            "requests[0]",
+            "MatchAttribute.PCIE_ROOT",
+        ),
+        ([DeviceRequest.passthrough_gpu()], "DEVICE_GROUP", "requests[0]", "PCIE_ROOT"),
+        ([DeviceRequest.ultraserver_node()], "DEVICE_GROUP", "requests[0]", "leave the match out"),
+        ([DeviceRequest.ultraserver_node()], "PCIE_ROOT", "requests[0]", "leave the match out"),
+    ],
+)
+def test_devices_that_a_match_is_not_for_are_told_theirs_and_nothing_else(
+    requests, match, path, right
+):
+    with pytest.raises(EksDevicesError) as caught:
+        ResourceClaimTemplate(name="c", requests=requests, match=getattr(MatchAttribute, match))
+
+    (fault,) = caught.value.faults
+    assert (fault.code, fault.path) == ("MatchDoesNotFit", f"claims.default/c.{path}")
+    assert right in fault.fix

@@ -293,3 +293,17 @@ def test_time_slices_by_a_driver_of_somebody_else_are_not_judged():
     plan = group(on="g6f.large", external=(DeviceType.GPU,))
 
     assert findings(plan, SLICED, kind=ResourceClaim) == []
+
+
+@pytest.mark.parametrize("kind", [ResourceClaim, ResourceClaimTemplate])
+def test_mps_on_a_part_of_a_gpu_is_warned_of(kind):
+    for name, unproven in (("g6f.large", True), ("gr6f.4xlarge", True), ("g6.xlarge", False)):
+        plan = group(gated("MPSSupport"), on=name)
+        found = [
+            (one.severity, one.path)
+            for one in findings(plan, DAEMON, kind=kind)
+            if one.code == "SharingUnproven"
+        ]
+
+        assert found == [(Severity.WARNING, "claims.n/c.requests[0].sharing")] * unproven
+        assert "SharingUnproven" not in {one.code for one in findings(plan, GPU, kind=kind)}

@@ -151,11 +151,10 @@ def test_a_claim_for_what_a_plugin_hands_out_is_refused(world):
     ) == {"ClaimNeedsDra"}
 
 
-def test_a_compute_domain_needs_such_a_group(world):
+def test_a_compute_domain_needs_a_type_with_nvlink_across_nodes(world):
     group = world.add_trn2()
 
     assert faults_of(group.add_compute_domain, "a", namespace="n") == {
-        "ClaimNeedsDra",
         "ComputeDomainNeedsNvlinkDomain",
     }
 
@@ -513,7 +512,7 @@ def test_a_shared_claim_is_filled_and_judged_like_a_template(world):
     ) == {"TooManyDevices"}
     assert faults_of(
         group.add_resource_claim, "a", namespace="train", requests=[SLICED], create_namespace="yes"
-    ) >= {"ClaimNeedsDra", "WrongType"}
+    ) >= {"NoSuchDevice", "WrongType"}
 
 
 def test_a_claim_and_a_template_may_have_one_name_and_no_two_claims(world):

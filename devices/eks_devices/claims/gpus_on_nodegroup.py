@@ -71,6 +71,7 @@ def gpu_claim_findings(claim: Claim, plan: NodegroupPlan) -> Iterator[Finding]:
         yield _shared_by_containers(claim)
     if gpus is not None:
         yield from _slice_findings(claim, plan)
+        yield from _part_findings(claim, plan)
     if any(one.kind is RequestKind.VFIO for one in claim.requests):
         yield _offered_twice(claim, plan)
 
@@ -177,6 +178,20 @@ def _slice_findings(claim: Claim, plan: NodegroupPlan) -> Iterator[Finding]:
             path = f"{claim.path}.requests[{index}].sharing"
             yield warning(
                 "TimeSliceUnproven", path, row["message"], fix=row["fix"], source=row["source"]
+            )
+
+
+def _part_findings(claim: Claim, plan: NodegroupPlan) -> Iterator[Finding]:
+    """The warning of MPS on a part of a GPU; time slices have one of their own."""
+    row = read_toml("limits.toml")["gpu_parts"]["sharing"]
+    chip = AcceleratedInstanceType.of(plan.instance_type).accelerator
+    if chip is None or chip.partition >= 1:
+        return
+    for index, request in enumerate(claim.requests):
+        if request.sharing is not None and request.sharing.feature is Feature.MPS:
+            path = f"{claim.path}.requests[{index}].sharing"
+            yield warning(
+                "SharingUnproven", path, row["message"], fix=row["fix"], source=row["source"]
             )
 
 

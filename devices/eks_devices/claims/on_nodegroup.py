@@ -11,22 +11,24 @@ from .._data import read_toml
 from ..efa_installation import DranetBuild
 from ..findings import EksDevicesError, Finding, fault, info, raise_faults, warning
 from ..instance_types import AcceleratedInstanceType
-from ..names import EFA_CLASS, NODEGROUP_LABEL
-from ..plans import DevicePlan, NodegroupPlan
-from ..vocabulary import DeviceType, Mechanism
+from ..names import NODEGROUP_LABEL
+from ..plans import NodegroupPlan
+from ..vocabulary import DeviceType
 from .alignment import root_findings
 from .asked import own_type
 from .compute_domain import ComputeDomain
+from .efas_on_nodegroup import efa_faults, efa_findings, manifest_requests
 from .gpus_on_nodegroup import gpu_claim_faults, gpu_claim_findings
 from .kinds import RequestKind
+from .mechanism_on_nodegroup import device_of, mechanism_faults
 from .neuron_findings import neuron_findings
 from .requests import DeviceRequest
 from .reuse_on_nodegroup import reuse_findings, shared_efa_faults, shared_efa_findings
-from .syntax import DRA_PAGE
 from .templates import ResourceClaim, ResourceClaimTemplate
 
 Claim = ResourceClaim | ResourceClaimTemplate | ComputeDomain
 
+_MODES = "https://awsdocs-neuron.readthedocs-hosted.com/en/latest/deploy/eks/dra.html"
 _CLIQUES = (
     "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/blob/main/"
     "cmd/compute-domain-daemon/cdclique.go"
@@ -45,14 +47,15 @@ def claim_manifest(
 
     Raises:
         EksDevicesError: Every fault of the claim on the group: `ClaimNeedsDra` for devices that
-            the group lacks or hands out by a device plugin, `ClaimNeedsFeatureGate` and
-            `MemoryNeedsShares` for what its GPU driver does not do, `GpusNotCut`, `GpusAreCut`
-            and `OtherPartitions` for GPUs that are not as it needs them, `TooManyDevices` for
-            more EFAs or partitions than its nodes have, `ManifestTooLarge` for a text that
-            kubectl cannot apply, `EfaSharedClaim` for EFAs that upstream's build gives to no
-            second Pod, and the faults of the claim on the instance type.
+            its type has, and the group lacks or hands out by a device plugin,
+            `ClaimNeedsFeatureGate` and `MemoryNeedsShares` for what its GPU driver does not do,
+            `GpusNotCut`, `GpusAreCut` and `OtherPartitions` for GPUs that are not as it needs
+            them, `TooManyDevices` for more EFAs or partitions than its nodes have,
+            `ManifestTooLarge` for a text that kubectl cannot apply, `EfaSharedClaim` for EFAs
+            that upstream's build gives to no second Pod, and the faults of the claim on the
+            instance type.
     """
-    faults, fitted, on = list(_mechanism_faults(claim, plan)), claim, plan.instance_type
+    faults, fitted, on = list(mechanism_faults(claim, plan)), claim, plan.instance_type
     if not isinstance(claim, ComputeDomain):
         faults += gpu_claim_faults(claim, plan)
         faults += shared_efa_faults(claim, plan, build)
@@ -63,7 +66,7 @@ def claim_manifest(
         manifest = fitted.to_dict(kubernetes_version=plan.kubernetes_version, instance_type=on)
     except EksDevicesError as error:
         raise EksDevicesError(_each_once([*faults, *error.faults])) from None
-    faults += _efa_faults(claim.path, manifest, plan)
+    faults += efa_faults(claim.path, manifest, plan)
     raise_faults([*faults, *_size_faults(claim.path, manifest)])
     return manifest
 
@@ -98,6 +101,8 @@ def claim_findings(
         *_search_findings(claim.path, manifest),
         *root_findings(claim, instance),
         *neuron_findings(claim, instance),
+        *efa_findings(claim, manifest, plan),
+        *_ultraserver_findings(claim, plan),
         *reuse_findings(claim, plan),
         *shared_efa_findings(claim, plan, build),
         *gpu_claim_findings(claim, plan),
@@ -127,6 +132,23 @@ def _domain_findings(domain: ComputeDomain, plan: NodegroupPlan) -> Iterator[Fin
         )
 
 
+def _ultraserver_findings(
+    claim: ResourceClaim | ResourceClaimTemplate, plan: NodegroupPlan
+) -> Iterator[Finding]:
+    """The warning of more nodes that work together than the group can have."""
+    for index, request in enumerate(claim.requests):
+        if request.mode is not None and request.mode > plan.max_size:
+            yield warning(
+                "UltraServerLargerThanNodegroup",
+                f"{claim.path}.requests[{index}].mode",
+                f"{request.mode} nodes of an UltraServer work together, and group {plan.name} has "
+                f"at most {plan.max_size}: the Pods would wait for the others",
+                fix=f"raise max_size to {request.mode}, use a smaller mode, or see that other "
+                "groups hold the rest of the same UltraServer",
+                source=_MODES,
+            )
+
+
 def _ultraserver_size(plan: NodegroupPlan) -> int:
     """The most nodes of the group that are of one UltraServer; 0 where there are none."""
     sizes = AcceleratedInstanceType.of(plan.instance_type).ultraserver_sizes
@@ -135,7 +157,7 @@ def _ultraserver_size(plan: NodegroupPlan) -> int:
 
 def _search_findings(path: str, manifest: dict[str, Any]) -> Iterator[Finding]:
     limit = read_toml("limits.toml")["search"]
-    devices = sum(one["exactly"]["count"] for one in _requests(manifest))
+    devices = sum(one["exactly"]["count"] for one in manifest_requests(manifest))
     if devices > limit["quick"]:
         yield info(
             "LongSearch",
@@ -147,52 +169,11 @@ def _search_findings(path: str, manifest: dict[str, Any]) -> Iterator[Finding]:
         )
 
 
-def _requests(manifest: dict[str, Any]) -> list[dict[str, Any]]:
-    spec = manifest["spec"]
-    found: list[dict[str, Any]] = spec.get("spec", spec).get("devices", {}).get("requests", [])
-    return found
-
-
-def _device(plan: NodegroupPlan, device_type: DeviceType) -> DevicePlan | None:
-    return next((one for one in plan.devices if one.device_type is device_type), None)
-
-
-def _mechanism_faults(claim: Claim, plan: NodegroupPlan) -> Iterator[Finding]:
-    if isinstance(claim, ComputeDomain):
-        wanted = {DeviceType.COMPUTE_DOMAIN: claim.path}
-    else:
-        requests = enumerate(claim.requests)
-        paths = {one.kind.device_type: f"{claim.path}.requests[{i}]" for i, one in requests}
-        wanted = dict(sorted(paths.items()))
-    for device_type, path in wanted.items():
-        device = _device(plan, device_type)
-        if device is None or device.mechanism is not Mechanism.DRA:
-            yield _needs_dra(path, device_type, device, plan)
-
-
-def _needs_dra(
-    path: str, device_type: DeviceType, device: DevicePlan | None, plan: NodegroupPlan
-) -> Finding:
-    by_dra = [str(one.device_type) for one in plan.devices if one.mechanism is Mechanism.DRA]
-    how = f"hands {device_type} out by {device.mechanism}" if device else f"has no {device_type}"
-    return fault(
-        "ClaimNeedsDra",
-        path,
-        f"node group {plan.name} {how}, so a claim for it stays pending",
-        got=str(device_type),
-        allowed=", ".join(by_dra) or "nothing: no device of the group is claimed",
-        fix="use mechanism=Mechanism.DRA for the group, or ask for its extended resource instead"
-        if device
-        else f"add the claim to a group whose nodes have {device_type}",
-        source=DRA_PAGE,
-    )
-
-
 def _fitted(
     claim: ResourceClaim | ResourceClaimTemplate, plan: NodegroupPlan
 ) -> ResourceClaim | ResourceClaimTemplate:
     """Without a match, an open EFA count is every EFA that the group's nodes have."""
-    efa = _device(plan, DeviceType.EFA)
+    efa = device_of(plan, DeviceType.EFA)
     if claim.match is not None or efa is None:
         return claim
     return replace(claim, requests=[_filled(one, efa.count) for one in claim.requests])
@@ -201,27 +182,6 @@ def _fitted(
 def _filled(request: DeviceRequest, efas: int) -> DeviceRequest:
     is_open = request.kind is RequestKind.EFA and request.count is None
     return replace(request, count=efas) if is_open else request
-
-
-def _efa_faults(path: str, manifest: dict[str, Any], plan: NodegroupPlan) -> Iterator[Finding]:
-    efas = [
-        one["exactly"]
-        for one in _requests(manifest)
-        if one["exactly"]["deviceClassName"] == EFA_CLASS
-    ]
-    asked = sum(one["count"] for one in efas)
-    device = _device(plan, DeviceType.EFA)
-    have = device.count if device else 0
-    if asked > have:
-        yield fault(
-            "TooManyDevices",
-            f"{path}.requests",
-            f"nodes of group {plan.name} have fewer EFA interfaces",
-            got=asked,
-            allowed=f"at most {have}",
-            fix="ask for fewer, or give the group more EFA interfaces",
-            source=DRA_PAGE,
-        )
 
 
 def _size_faults(path: str, manifest: dict[str, Any]) -> Iterator[Finding]:

@@ -35,6 +35,11 @@ def support_faults(
             )
 
 
+def is_served(device: DeviceType, instance: AcceleratedInstanceType, version: str) -> bool:
+    """Whether a DRA driver serves the devices of a type."""
+    return _support(device, instance.family, version).allowed
+
+
 def _support(device: DeviceType, family: str, version: str) -> Support:
     system = OperatingSystem.AL2023
     return find_support(

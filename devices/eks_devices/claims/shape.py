@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ..findings import Finding, fault, shown
@@ -73,7 +73,12 @@ def _match(asked: Asked, match: MatchAttribute) -> Iterator[Finding]:
     if size is not None:
         yield from _device_group(asked, match, size)
     if match.is_pcie_root:
-        yield from _strangers(asked, _ON_ROOTS, "GPUs, their partitions and EFAs have PCIe roots")
+        yield from _strangers(
+            asked,
+            _ON_ROOTS,
+            "GPUs, their partitions and EFAs have PCIe roots",
+            {RequestKind.NEURON: "MatchAttribute.DEVICE_GROUP"},
+        )
 
 
 def _repeated(asked: Asked) -> Iterator[Finding]:
@@ -133,8 +138,18 @@ def _whole_and_parts(asked: Asked) -> Iterator[Finding]:
 
 
 def _device_group(asked: Asked, match: MatchAttribute, size: int) -> Iterator[Finding]:
-    yield from _strangers(asked, _GROUPED, "Neuron devices and their EFAs form device groups")
+    strangers = list(
+        _strangers(
+            asked,
+            _GROUPED,
+            "Neuron devices and their EFAs form device groups",
+            dict.fromkeys(_ON_ROOTS, "MatchAttribute.PCIE_ROOT"),
+        )
+    )
+    yield from strangers
     if match.is_sized and not asks_for(asked, RequestKind.NEURON):
+        if strangers:
+            return
         yield fault(
             "MatchDoesNotFit",
             f"{asked.path}.match",
@@ -182,15 +197,28 @@ def _sizes() -> str:
     return ", ".join(map(str, all_device_group_sizes()))
 
 
-def _strangers(asked: Asked, kinds: tuple[RequestKind, ...], message: str) -> Iterator[Finding]:
+def _strangers(
+    asked: Asked, kinds: tuple[RequestKind, ...], message: str, instead: Mapping[RequestKind, str]
+) -> Iterator[Finding]:
+    """Faults of requests that no match of this kind is for.
+
+    Args:
+        asked: The claim.
+        kinds: What the match is for.
+        message: The same in words.
+        instead: The match that other kinds have instead.
+    """
     for index, one in enumerate(asked.requests):
         if one.kind not in kinds:
+            other = instead.get(one.kind)
             yield fault(
                 "MatchDoesNotFit",
                 f"{asked.path}.requests[{index}]",
                 f"only {message}, so this claim could never be allocated",
                 got=one.kind.value,
                 allowed=", ".join(kinds),
-                fix="match by another attribute, or split the claim",
+                fix=f"match these devices and their EFAs by {other}, in a claim of their own"
+                if other
+                else "leave the match out, or split the claim",
                 source=DRA_PAGE,
             )

@@ -1,0 +1,119 @@
+"""Whether the nodes of a group have the EFAs of a claim, and have some left for others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from ..findings import EksDevicesError, Finding, fault, warning
+from ..names import EFA_CLASS
+from ..plans import DevicePlan, NodegroupPlan
+from ..vocabulary import DeviceType, Mechanism
+from .asked import count_of
+from .kinds import WHOLE_GPUS, RequestKind
+from .match import MatchAttribute
+from .mechanism_on_nodegroup import device_of
+from .partitions import partition_gpus
+from .requests import DeviceRequest
+from .syntax import DRA_PAGE
+from .templates import ResourceClaim, ResourceClaimTemplate
+
+Claim = ResourceClaim | ResourceClaimTemplate
+
+_EFA_PAGE = "https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html"
+
+
+def manifest_requests(manifest: dict[str, Any]) -> list[dict[str, Any]]:
+    """The requests of a claim, or a template, as its manifest has them."""
+    spec = manifest["spec"]
+    found: list[dict[str, Any]] = spec.get("spec", spec).get("devices", {}).get("requests", [])
+    return found
+
+
+def efa_faults(path: str, manifest: dict[str, Any], plan: NodegroupPlan) -> Iterator[Finding]:
+    """The fault of more EFAs than the nodes have; a group without any has another one."""
+    asked, efas = _asked(manifest), _claimed(plan)
+    if efas is not None and asked > efas.count:
+        yield fault(
+            "TooManyDevices",
+            f"{path}.requests",
+            f"nodes of group {plan.name} have fewer EFA interfaces",
+            got=asked,
+            allowed=f"at most {efas.count}",
+            fix="ask for fewer, or give the group more EFA interfaces",
+            source=DRA_PAGE,
+        )
+
+
+def efa_findings(claim: Claim, manifest: dict[str, Any], plan: NodegroupPlan) -> Iterator[Finding]:
+    """The warning of a claim that leaves devices of a node without EFAs.
+
+    Args:
+        claim: A claim without faults on the group.
+        manifest: Its manifest there.
+        plan: The group.
+    """
+    efas, part = _claimed(plan), _part(claim, plan)
+    if efas is None or part is None or claim.match is not None or _asked(manifest) < efas.count:
+        return
+    asked, have, name = part
+    yield warning(
+        "EveryEfaTaken",
+        f"{claim.path}.requests",
+        f"the claim takes {asked} of the {have} {name} of a node and all {efas.count} of its EFAs, "
+        "so no other claim with EFAs fits beside it",
+        fix=" or ".join([*_match(claim, plan), *_share(efas.count * asked // have)])
+        or "take the whole node in one claim, or leave the EFAs out",
+        source=_EFA_PAGE,
+    )
+
+
+def _claimed(plan: NodegroupPlan) -> DevicePlan | None:
+    """The EFAs of a group that are claimed."""
+    efas = device_of(plan, DeviceType.EFA)
+    return efas if efas is not None and efas.mechanism is Mechanism.DRA else None
+
+
+def _asked(manifest: dict[str, Any]) -> int:
+    requests = (one["exactly"] for one in manifest_requests(manifest))
+    return sum(one["count"] for one in requests if one["deviceClassName"] == EFA_CLASS)
+
+
+def _part(claim: Claim, plan: NodegroupPlan) -> tuple[int, int, str] | None:
+    """How many accelerators a claim takes, of how many, and their name; None for all or none."""
+    gpus = count_of(claim, *WHOLE_GPUS) + partition_gpus(claim, plan.instance_type)
+    wanted = {
+        DeviceType.GPU: (gpus, "GPUs"),
+        DeviceType.NEURON: (count_of(claim, RequestKind.NEURON), "Neuron devices"),
+    }
+    for device_type, (asked, name) in wanted.items():
+        device = device_of(plan, device_type)
+        if device is not None and 0 < asked < device.count:
+            return asked, device.count, name
+    return None
+
+
+def _match(claim: Claim, plan: NodegroupPlan) -> Iterator[str]:
+    """The match by which the claim would have its share of the EFAs, if there is one."""
+    requests = [_open(one) for one in claim.requests]
+    for match, name in (
+        (MatchAttribute.PCIE_ROOT, "PCIE_ROOT"),
+        (MatchAttribute.DEVICE_GROUP, "DEVICE_GROUP"),
+    ):
+        try:
+            replace(claim, requests=requests, match=match).to_dict(
+                kubernetes_version=plan.kubernetes_version, instance_type=plan.instance_type
+            )
+        except EksDevicesError:
+            continue
+        yield f"pass match=MatchAttribute.{name} with DeviceRequest.efa()"
+
+
+def _open(request: DeviceRequest) -> DeviceRequest:
+    return replace(request, count=None) if request.kind is RequestKind.EFA else request
+
+
+def _share(efas: int) -> Iterator[str]:
+    if efas:
+        yield f"write the share of the EFAs, DeviceRequest.efa({efas})"

@@ -1,0 +1,71 @@
+"""Whether the devices of a group, if its type has them, are handed out by claims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..findings import Finding, fault
+from ..instance_types import AcceleratedInstanceType
+from ..plans import DevicePlan, NodegroupPlan
+from ..vocabulary import DeviceType, Mechanism
+from .compute_domain import ComputeDomain
+from .hardware import most_devices
+from .served import is_served
+from .syntax import DRA_PAGE
+from .templates import ResourceClaim, ResourceClaimTemplate
+
+Claim = ResourceClaim | ResourceClaimTemplate | ComputeDomain
+
+
+def device_of(plan: NodegroupPlan, device_type: DeviceType) -> DevicePlan | None:
+    """The devices of a type on the nodes of a group; None where they have none."""
+    return next((one for one in plan.devices if one.device_type is device_type), None)
+
+
+def mechanism_faults(claim: Claim, plan: NodegroupPlan) -> Iterator[Finding]:
+    """Faults of devices that the group lacks, or hands out by a device plugin.
+
+    What the instance type lacks, or no DRA driver serves there, is told of the type alone.
+    """
+    for device_type, path in _wanted(claim, plan).items():
+        device = device_of(plan, device_type)
+        if device is None or device.mechanism is not Mechanism.DRA:
+            yield _needs_dra(path, device_type, device, plan)
+
+
+def _wanted(claim: Claim, plan: NodegroupPlan) -> dict[DeviceType, str]:
+    """The device types of a claim that the type of the nodes could serve, and their paths."""
+    instance = AcceleratedInstanceType.of(plan.instance_type)
+    if isinstance(claim, ComputeDomain):
+        return {DeviceType.COMPUTE_DOMAIN: claim.path} if instance.nvlink_domain else {}
+    paths: dict[DeviceType, str] = {}
+    for index, request in enumerate(claim.requests):
+        device_type = request.kind.device_type
+        served = is_served(device_type, instance, plan.kubernetes_version)
+        if served and most_devices(instance, request.kind):
+            paths.setdefault(device_type, f"{claim.path}.requests[{index}]")
+    return dict(sorted(paths.items()))
+
+
+def _needs_dra(
+    path: str, device_type: DeviceType, device: DevicePlan | None, plan: NodegroupPlan
+) -> Finding:
+    by_dra = [str(one.device_type) for one in plan.devices if one.mechanism is Mechanism.DRA]
+    how = f"hands {device_type} out by {device.mechanism}" if device else f"has no {device_type}"
+    return fault(
+        "ClaimNeedsDra",
+        path,
+        f"node group {plan.name} {how}, so a claim for it stays pending",
+        got=str(device_type),
+        allowed=", ".join(by_dra) or "nothing: no device of the group is claimed",
+        fix=_fix(device_type, device),
+        source=DRA_PAGE,
+    )
+
+
+def _fix(device_type: DeviceType, device: DevicePlan | None) -> str:
+    if device is not None:
+        return "use mechanism=Mechanism.DRA for the group, or ask for its extended resource instead"
+    if device_type is DeviceType.EFA:
+        return "pass efa=True to the group, or leave the EFAs out of the claim"
+    return f"add the claim to a group whose nodes have {device_type}"
