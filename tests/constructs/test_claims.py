@@ -151,7 +151,7 @@ def test_a_claim_for_what_a_plugin_hands_out_is_refused(world):
     ) == {"ClaimNeedsDra"}
 
 
-def test_a_compute_domain_needs_a_type_with_nvlink_across_nodes(world):
+def test_a_compute_domain_needs_such_a_group(world):
     group = world.add_trn2()
 
     assert faults_of(group.add_compute_domain, "a", namespace="n") == {
