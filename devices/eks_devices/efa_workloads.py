@@ -140,8 +140,10 @@ def _with_efa(pod: PodSpec) -> list[Container]:
 def _named(pod: PodSpec, names: object) -> list[Container]:
     """The containers of these names; one that surely gets no EFA is a fault."""
     readable, found = not pod.faults, pod.named(names)
-    # Under DRA every container gets the EFAs of the Pod's claims.
-    if readable and not pod.part(pod.values, "resourceClaims", list, POD_SPEC):
+    known = len(pod.faults)
+    claims = pod.part(pod.values, "resourceClaims", list, POD_SPEC)
+    # Under DRA every container gets the EFAs of the Pod's claims, which have to be readable.
+    if readable and not claims and len(pod.faults) == known:
         pod.faults += [_without_efa(one) for one in found if not _may_use_efa(pod, one)]
     return found
 

@@ -132,6 +132,18 @@ def test_claims_may_be_for_efas_and_reach_every_container_of_the_pod():
     assert list(pages(use_efa(of_pod, containers=["b"]))) == ["b"]
 
 
+@pytest.mark.parametrize(
+    ("claims", "code"),
+    [({"a": 1}, "WrongType"), (Hostile(), "WrongType"), (TOKEN, "TokenNotAllowed")],
+)
+def test_claims_that_cannot_be_read_may_be_for_efas(claims, code):
+    spec = pod(box(HostileText("b")), resourceClaims=claims)
+
+    assert codes(use_efa, spec, containers=[HostileText("b")], hugepages=None) == [
+        (code, "pod_spec.resourceClaims")
+    ]
+
+
 def test_the_api_server_takes_no_request_for_efas_without_an_equal_limit():
     asking = box("b", resources={"requests": {EFA: 4, "cpu": 1}, "limits": {EFA: 2}})
 

@@ -137,6 +137,16 @@ def test_the_api_server_takes_no_request_for_devices_without_an_equal_limit(
     assert f"write {resource} among the limits of train" in fault.fix
 
 
+def test_names_that_cannot_be_shown_are_their_texts():
+    resources = {"requests": {HostileText(CORE): HostileText("2")}}
+    spec = pod(neuron(1), box(HostileText("train"), resources=resources))
+
+    (fault,) = faults_of(use_neuron_scheduler, spec)
+
+    assert fault.path == f"pod_spec.containers[1].resources.requests['{CORE}']"
+    assert "container train" in fault.message
+
+
 def test_requests_of_init_containers_need_limits_too():
     warm_up = box("warm-up", resources={"requests": {CORE: 1}})
 
