@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import cast
 
 from eks_device_charts.manifests import ImageSource
-from eks_devices import Finding
+from eks_devices import DeviceType, Finding
 from eks_devices.checks import scope_faults
 from eks_devices.findings import fault
 from eks_devices.installation_options import OPTION_TYPES, NamedOptions, option_type_faults
 from eks_devices.keep import keep_faults
 from eks_devices.kubernetes import minors
-from eks_devices.typecheck import wrong_type
+from eks_devices.typecheck import member, members, wrong_type
 
 from .delivery import Delivery
 from .hosts import NodegroupHost
@@ -27,6 +27,20 @@ def option_faults(delivery: object, images: object) -> Iterator[Finding]:
         yield wrong_type("delivery", delivery, "a Delivery", fix)
     if images is not None and not isinstance(images, ImageSource):
         yield wrong_type("images", images, "an ImageSource, or None", "use ImageSource(...)")
+
+
+def external_faults(delivery: object, foreign: object) -> Iterator[Finding]:
+    """Faults of the types of what says that somebody else installs managers."""
+    if delivery is not None and not isinstance(delivery, Delivery):
+        fix = "use Delivery.kubectl(...) or Delivery.gitops(...)"
+        yield wrong_type("drivers.delivery", delivery, "a Delivery, or None", fix)
+    given = members(foreign)
+    if given is None:
+        fix = "write {DeviceType.GPU} for instance"
+        yield wrong_type("drivers.foreign", foreign, "a set of DeviceType", fix)
+        return
+    for device_type in given:
+        yield from member(device_type, DeviceType, "drivers.foreign")
 
 
 def installation_faults(

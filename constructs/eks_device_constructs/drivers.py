@@ -34,12 +34,12 @@ from eks_devices.cluster_planner import drivers_of, kept_drivers
 from eks_devices.findings import fault, raise_faults
 from eks_devices.installation_options import NamedOptions
 from eks_devices.keep import Keep, frozen_keep
-from eks_devices.typecheck import member, members, wrong_type
+from eks_devices.typecheck import wrong_type
 
 from .addons import serves_identity
 from .annotations import annotate
 from .delivery import Delivery
-from .driver_inputs import installation_faults
+from .driver_inputs import external_faults, installation_faults
 from .hosts import AnyCluster, NodegroupHost
 from .inputs import place_faults, scope_faults
 from .joining import find_host
@@ -71,7 +71,7 @@ class ExternalDrivers:
     def __init__(
         self, *, delivery: Delivery | None = None, foreign: Collection[DeviceType] = ()
     ) -> None:
-        raise_faults(_external_faults(delivery, foreign))
+        raise_faults(external_faults(delivery, foreign))
         self.delivery = delivery
         self.foreign = tuple(foreign)
 
@@ -134,9 +134,7 @@ class DeviceDrivers(Construct):
         once = NamedOptions(nvidia=nvidia, neuron=neuron, efa=efa)
         faults = [*installation_faults(host, *given, **once), *place_faults(scope, id, host.place)]
         raise_faults(faults)
-        installation = _installation(host, images, **once)
-        kept = kept_drivers(keep or {}, installation.options)
-        raise_faults(one for driver in kept for one in driver_faults(driver, installation))
+        kept = _kept(keep or {}, _installation(host, images, **once))
         super().__init__(scope, id)
         self._images, self.named_options = images, once
         self.delivery, self.scope_name = delivery, scope_name
@@ -280,17 +278,11 @@ def _installation(
     )
 
 
-def _external_faults(delivery: object, foreign: object) -> Iterator[Finding]:
-    if delivery is not None and not isinstance(delivery, Delivery):
-        fix = "use Delivery.kubectl(...) or Delivery.gitops(...)"
-        yield wrong_type("drivers.delivery", delivery, "a Delivery, or None", fix)
-    given = members(foreign)
-    if given is None:
-        fix = "write {DeviceType.GPU} for instance"
-        yield wrong_type("drivers.foreign", foreign, "a set of DeviceType", fix)
-        return
-    for device_type in given:
-        yield from member(device_type, DeviceType, "drivers.foreign")
+def _kept(keep: Keep, installation: Installation) -> tuple[DriverPlan, ...]:
+    """The managers to hold although no group needs them, each of which can be drawn."""
+    kept = kept_drivers(keep, installation.options)
+    raise_faults(one for driver in kept for one in driver_faults(driver, installation))
+    return kept
 
 
 def regional(images: object, scope: Construct) -> ImageSource:

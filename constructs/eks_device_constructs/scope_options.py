@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Final
 
 from eks_devices import (
     DeviceType,
+    DranetBuild,
     EfaInstallation,
     Finding,
     NeuronInstallation,
     NodegroupPlan,
 )
 from eks_devices.cluster_planner import drivers_of
+from eks_devices.efa_installation import build_of
 from eks_devices.feature_gates import told_gates
 from eks_devices.findings import fault, warning
 from eks_devices.installation_options import OPTION_TYPES, InstallationOptions, NamedOptions
@@ -65,21 +68,31 @@ def late_default_faults(
                 fix=f"leave {name} out of the scope",
             )
     old, new = before.with_named(**named), after.with_named(**named)
-    drawn = [one.name for one in plans if _told(one, old) != _told(one, new)]
-    if drawn:
-        yield fault(
-            "GroupsBeforeDrivers",
-            "drivers",
-            f"node groups were added to {scope} before these options were known, and run its "
-            "managers without them",
-            got=", ".join(drawn),
-            allowed="an installation that comes before its groups",
-            fix="make the default DeviceDrivers before the groups of its scopes",
-        )
+    for path, told in _TOLD.items():
+        drawn = [one.name for one in plans if told(one, old) != told(one, new)]
+        if drawn:
+            yield fault(
+                "GroupsBeforeDrivers",
+                path,
+                f"node groups were added to {scope} before this was known, and run its managers "
+                "without it",
+                got=", ".join(drawn),
+                allowed="an installation that comes before its groups",
+                fix="make the default DeviceDrivers before the groups of its scopes",
+            )
 
 
-def _told(plan: NodegroupPlan, options: InstallationOptions) -> list[object]:
-    """What the DaemonSets of a group are told of options that a cluster has once."""
+def _gates(plan: NodegroupPlan, options: InstallationOptions) -> list[dict[str, bool]]:
+    return [told_gates(one.settings) for one in drivers_of(plan, options)]
+
+
+def _builds(plan: NodegroupPlan, options: InstallationOptions) -> list[DranetBuild]:
     drivers = drivers_of(plan, options)
-    efa = [one.settings for one in drivers if one.device_type is DeviceType.EFA]
-    return [*(told_gates(one.settings) for one in drivers), *efa]
+    return [build_of(one.settings) for one in drivers if one.device_type is DeviceType.EFA]
+
+
+# What the DaemonSets of a group are told of options that a cluster has once.
+_TOLD: Final[Mapping[str, Callable[[NodegroupPlan, InstallationOptions], object]]] = {
+    "nvidia.compute_domain_gates": _gates,
+    "efa.build": _builds,
+}

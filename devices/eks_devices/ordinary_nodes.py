@@ -18,6 +18,11 @@ _PODS: Final[tuple[tuple[str, Manager, str], ...]] = (
         (DeviceType.NEURON, Mechanism.DEVICE_PLUGIN),
         "neuron.scheduler_extension",
     ),
+    (
+        "Neuron's UltraServer operator",
+        (DeviceType.NEURON, Mechanism.DRA),
+        "neuron.ultraserver_operator",
+    ),
     ("the controller of ComputeDomains", (DeviceType.COMPUTE_DOMAIN, Mechanism.DRA), ""),
     (
         "the webhook that checks claims",

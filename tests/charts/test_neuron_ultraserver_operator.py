@@ -270,7 +270,7 @@ def judged(find, user: str, before: Any, after: Any) -> bool | None:
     return all(answer(one["expression"], **data) for one in spec_["validations"])
 
 
-@pytest.mark.parametrize("user", ["system:node:node-a", "admin", f"{CLOUD_CONTROLLER}x", "eks:"])
+@pytest.mark.parametrize("user", ["system:node:node-a", "admin", f"x{CLOUD_CONTROLLER}", "eks"])
 def test_nobody_else_adds_changes_or_removes_the_label(find, user):
     for before in LABELS:
         for after in LABELS:
@@ -278,9 +278,10 @@ def test_nobody_else_adds_changes_or_removes_the_label(find, user):
             assert judged(find, user, before, after) is same
 
 
-def test_the_cloud_controller_labels_nodes_after_they_joined(find):
+@pytest.mark.parametrize("user", [CLOUD_CONTROLLER, "eks:node-manager"])
+def test_eks_labels_nodes_after_they_joined(find, user):
     for after in LABELS:
-        assert judged(find, CLOUD_CONTROLLER, {}, after) is None
+        assert judged(find, user, {}, after) is None
 
 
 def test_other_labels_are_anybodys(find):

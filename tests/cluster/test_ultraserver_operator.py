@@ -321,8 +321,8 @@ def by(shared, name):
     return shared.api.as_user(name, "system:masters")
 
 
-def test_the_cloud_controller_alone_labels_nodes(shared, label):
-    controller, other = by(shared, CLOUD_CONTROLLER), by(shared, f"{CLOUD_CONTROLLER}x")
+def test_eks_alone_labels_nodes(shared, label):
+    controller, other = by(shared, CLOUD_CONTROLLER), by(shared, f"x{CLOUD_CONTROLLER}")
     kubelet = shared.api.as_user("system:node:ultra-0", "system:nodes")
 
     assert label(other, "cr-a") == "refused"

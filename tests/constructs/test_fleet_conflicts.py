@@ -29,7 +29,7 @@ TRN2: dict[str, Any] = {
     "capacity": Capacity.block("cr-0123456789abcdef0"),
     "max_size": 1,
 }
-HOST_EFA = "[settings.kubelet-dra-drivers.dranet]\nenabled = true\n"
+HOST_EFA = "[settings.kubelet-dra-drivers.net]\nenabled = true\n"
 
 
 # The scheduler extension, whichever stack its groups are in

@@ -14,6 +14,7 @@ from eks_device_constructs import ClusterReference, Delivery, DeviceDrivers
 from eks_devices import ClaimWebhook, NeuronInstallation, NvidiaInstallation
 
 EXTENDED = NeuronInstallation(scheduler_extension=True)
+OPERATED = NeuronInstallation(ultraserver_operator=True)
 CHECKED = NvidiaInstallation(claim_webhook=ClaimWebhook.cert_manager())
 G6E = {"instance_type": "g6e.12xlarge", "max_size": 1, "mechanism": DRA}
 
@@ -41,6 +42,7 @@ def test_schedulers_without_a_node_are_told_of_once(make_served):
     [
         ({"nvidia": CHECKED}, "webhook"),
         ({"keep": {DOMAIN: (DRA,)}}, "controller of ComputeDomains"),
+        ({"neuron": OPERATED, "keep": {NEURON: (DRA,)}}, "UltraServer operator"),
     ],
 )
 def test_each_part_that_waits_is_named(make_served, options, expected):

@@ -19,12 +19,15 @@ from eks_device_constructs import (
 from eks_devices import (
     Capacity,
     DeviceType,
+    DranetBuild,
+    EfaInstallation,
     Mechanism,
     NeuronHealth,
     NeuronInstallation,
     NvidiaInstallation,
 )
 
+UPSTREAM = EfaInstallation(build=DranetBuild.UPSTREAM)
 EXTENDED = NeuronInstallation(scheduler_extension=True)
 CRASHING = NvidiaInstallation(compute_domain_gates={"CrashOnNVLinkFabricErrors": False})
 FEW = NvidiaInstallation(nodes_per_imex_domain=4)
@@ -139,6 +142,9 @@ def test_a_default_installation_after_groups_of_a_scope_with_other_options_is_re
 
     assert faults_of(theirs.drivers, "Default", nvidia=CRASHING, keep=KEPT) == {
         ("GroupsBeforeDrivers", "nvidia.compute_domain_gates")
+    }
+    assert faults_of(theirs.drivers, "Default", efa=UPSTREAM, keep=KEPT) == {
+        ("GroupsBeforeDrivers", "efa.build")
     }
     # What DaemonSets do not read may come later.
     default = theirs.drivers("Default", neuron=EXTENDED, nvidia=FEW, keep=KEPT)

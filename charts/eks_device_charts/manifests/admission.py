@@ -138,15 +138,16 @@ def own_daemons_policy(name: str, *, account: str, namespace: str) -> list[Objec
     return _policy_and_binding(name, spec, denies=True)
 
 
-def own_label_policy(name: str, *, label: str, writer: str) -> list[Object]:
-    """A policy and its binding for a label of nodes that one user alone may write.
+def own_label_policy(name: str, *, label: str, writers: str) -> list[Object]:
+    """A policy and its binding for a label of nodes that some users alone may write.
 
     Labels can be changed by way of the status, which every kubelet writes, too.
 
     Args:
         name: The name of both objects.
         label: The key of the label.
-        writer: The user that may add, change and remove it once a node is there.
+        writers: What the names of those begin with who may add, change and remove it once a node
+            is there.
     """
     before, after = (f"{one}.metadata.?labels[?'{label}']" for one in ("oldObject", "object"))
     same = f"{before}.hasValue() == {after}.hasValue() && {before}.orValue('')"
@@ -154,8 +155,8 @@ def own_label_policy(name: str, *, label: str, writer: str) -> list[Object]:
         "matchConstraints": {"resourceRules": [_NODES]},
         "matchConditions": [
             {
-                "name": "is-not-the-writer",
-                "expression": f"request.userInfo.username != '{writer}'",
+                "name": "is-no-writer",
+                "expression": f"!request.userInfo.username.startsWith('{writers}')",
             }
         ],
         "validations": [

@@ -42,13 +42,14 @@ _METRICS_PORT, _HEALTH_PORT = 8080, 8081
 
 CAPACITY_BLOCK_LABEL: Final = "topology.k8s.aws/capacity-block-id"
 """By whose value the operator tells UltraServers apart."""
-CLOUD_CONTROLLER: Final = "eks:cloud-controller-manager"
-"""The user that EKS's cloud controller is in audit logs.
+EKS_USERS: Final = "eks:"
+"""What the names of EKS's own users begin with, and of nobody who was given an access entry.
 
-It labels a node with its place in the network by an update, after the node joined; whether this
-label is among them in EKS's build is not documented, and upstream's had none in July 2026.
+Its cloud controller labels a node with its place in the network by an update, after the node
+joined. Whether this label is among them, or comes from another part of EKS, is not documented;
+upstream's controller had none in July 2026.
 Source: https://github.com/kubernetes/cloud-provider-aws/pull/1038 and
-https://github.com/falcosecurity/plugins/pull/215
+https://docs.aws.amazon.com/eks/latest/userguide/set-custom-username.html
 """
 
 
@@ -107,11 +108,11 @@ def _driver_access() -> list[Object]:
 
 
 def _label_policy() -> list[Object]:
-    """Nobody but the cloud controller changes the label once a node is there.
+    """Nobody but EKS itself changes the label once a node is there.
 
     A kubelet writes its labels when it makes the Node, which is not judged.
     """
-    return own_label_policy(_POLICY, label=CAPACITY_BLOCK_LABEL, writer=CLOUD_CONTROLLER)
+    return own_label_policy(_POLICY, label=CAPACITY_BLOCK_LABEL, writers=EKS_USERS)
 
 
 def _pod(image: str) -> Object:
