@@ -12,7 +12,7 @@ from eks_device_operations.control_plane.pods import missing_devices
 from eks_devices import DeviceType, Mechanism
 
 DRA, PLUGIN = Mechanism.DRA, Mechanism.DEVICE_PLUGIN
-NEW = "example.com/mirror/driver:v99.0.0"
+NEW = "example.com/mirror/driver:next"
 # A group whose nodes have the manager, and the name of its DaemonSet.
 MANAGERS = {
     (DeviceType.NEURON, DRA): ("trn2.48xlarge", {}, "neuron-dra-driver-kubelet-plugin"),
