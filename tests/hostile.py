@@ -91,6 +91,19 @@ class UncomparedText(str):
     __hash__ = str.__hash__
 
 
+class UncomparedNumber(float):
+    """A number that can be neither compared nor shown."""
+
+    __slots__ = ()
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise ZeroDivisionError
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = _refuse
+    __repr__ = __str__ = __format__ = __float__ = _refuse
+    __hash__ = float.__hash__
+
+
 def endless() -> dict[str, Any]:
     """A mapping that holds itself, twice."""
     mapping: dict[str, Any] = {}

@@ -10,7 +10,7 @@ from typing import Any
 from ._data import read_json, read_toml
 from .efa_installation import DranetBuild
 from .findings import EksDevicesError, Finding, fault, raise_faults
-from .typecheck import is_token, member, wrong_type
+from .typecheck import is_token, member, plain_text, wrong_type
 from .vocabulary import DeviceType, Mechanism
 
 _TAG = re.compile(r"v?([0-9]+)\.([0-9]+)\.([0-9]+)(?:-eksbuild\.[0-9]+)?", re.ASCII)
@@ -149,10 +149,14 @@ def eks_registry(*, region: str, partition: str | None = None) -> str:
 
     Source: https://docs.aws.amazon.com/eks/latest/userguide/add-ons-images.html
     """
+    region, partition = plain_text(region), plain_text(partition)
     wanted, fix = "a literal string", "write the name itself"
     raise_faults(
         wrong_type(path, value, wanted, fix)
-        for path, value in (("region", region), ("partition", partition or ""))
+        for path, value in (
+            ("region", region),
+            ("partition", "" if partition is None else partition),
+        )
         if not isinstance(value, str) or is_token(value)
     )
     data = read_json("registry_accounts.json")

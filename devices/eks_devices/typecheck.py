@@ -23,7 +23,7 @@ def is_token(value: object) -> bool:
 def is_number_token(value: object) -> bool:
     """Whether a number is a CDK token, whose value is unknown until deployment."""
     least, most = _NUMBER_TOKENS
-    return isinstance(value, float) and least < value < most
+    return isinstance(value, float) and least < float.__float__(value) < most
 
 
 def plain_text(value: Any) -> Any:

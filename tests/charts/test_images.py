@@ -304,6 +304,31 @@ def test_a_mapping_that_cannot_be_read_is_a_fault(name):
     assert codes(**{name: HostileMapping()}) == [("WrongType", f"images.{name}")]
 
 
+@pytest.mark.parametrize("text", [HostileText, UncomparedText])
+def test_texts_of_other_classes_are_taken_as_plain_ones(text):
+    own = "example.com/neuron-dra:v1.0.0"
+    plain = ImageSource(
+        region="us-east-2",
+        partition="aws",
+        registries={"public.ecr.aws": MIRROR},
+        overrides={(NEURON, DRA): own},
+    )
+    strange = ImageSource(
+        region=text("us-east-2"),
+        partition=text("aws"),
+        registries={text("public.ecr.aws"): text(MIRROR)},
+        overrides={(NEURON, DRA): text(own)},
+    )
+
+    assert strange == plain
+    for key in ((EFA, DRA), (NEURON, PLUGIN), (NEURON, DRA)):
+        named = strange.image(device_type=key[0], mechanism=key[1])
+        assert (type(named), named) == (
+            str,
+            plain.image(device_type=key[0], mechanism=key[1]),
+        )
+
+
 BAD_KEYS: list[Any] = [
     Hostile(),
     Untouchable(),

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.hostile import HostileText, UncomparedText
 from tests.short_names import DRA, PLUGIN
 
 from eks_devices import (
@@ -181,6 +182,15 @@ def test_the_registry_of_a_region(region: str, partition: str, registry: str):
     assert eks_registry(region=region, partition=partition) == registry
 
 
+def test_a_registry_is_found_however_the_texts_behave():
+    plain = eks_registry(region="us-east-2", partition="aws")
+
+    assert eks_registry(region=HostileText("us-east-2"), partition=HostileText("aws")) == plain
+    assert (
+        eks_registry(region=UncomparedText("us-east-2"), partition=UncomparedText("aws")) == plain
+    )
+
+
 @pytest.mark.parametrize(
     ("region", "partition", "code", "path"),
     [
@@ -189,6 +199,7 @@ def test_the_registry_of_a_region(region: str, partition: str, registry: str):
         ("eusc-de-east-1", "aws-eusc", "UnknownPartition", "partition"),
         ("us-east-2", "", "UnknownPartition", "partition"),
         ("us-east-2", 7, "WrongType", "partition"),
+        ("us-east-2", False, "WrongType", "partition"),
         ("cn-north-1", "aws", "UnknownRegistryRegion", "region"),
         ("us-gov-east-9", None, "UnknownRegistryRegion", "region"),
         ("xx-yy-9", None, "UnknownRegistryRegion", "region"),

@@ -16,6 +16,7 @@ from tests.hostile import (
     HostileSet,
     HostileText,
     HostileTuple,
+    UncomparedNumber,
 )
 
 from eks_devices import Mechanism
@@ -115,6 +116,16 @@ def test_what_is_no_text_stays_what_it_is(value: object):
 def test_a_token_is_told_from_what_only_looks_strange(value: object, text: bool, number: bool):
     assert is_token(value) is text
     assert is_number_token(value) is number
+
+
+def test_numbers_that_cannot_be_compared_are_told_apart_too():
+    values: list[object] = [UncomparedNumber(1), UncomparedNumber(NUMBER_TOKEN)]
+
+    assert [is_number_token(one) for one in values] == [False, True]
+    assert [told(whole_number(one, "size", lowest=0)) for one in values] == [
+        ["WrongType size"],
+        ["TokenNotAllowed size"],
+    ]
 
 
 @pytest.mark.parametrize(

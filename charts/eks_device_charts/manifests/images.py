@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
@@ -15,11 +15,11 @@ from eks_devices import (
     Mechanism,
     eks_registry,
 )
-from eks_devices._frozen import frozen_dict
+from eks_devices._frozen import FrozenDict
 from eks_devices.components import Component, ComponentRelease
 from eks_devices.findings import Finding, fault, raise_faults, shown
 from eks_devices.releases import release_number
-from eks_devices.typecheck import is_token, path_step, wrong_type
+from eks_devices.typecheck import is_token, path_step, plain_text, wrong_type
 
 ManagerImage = tuple[DeviceType, Mechanism]
 ImageKey = ManagerImage | Component
@@ -61,9 +61,11 @@ class ImageSource:
 
     def __post_init__(self) -> None:
         """Check and copy, so that a manifest never holds a token or a changed mapping."""
+        for name in ("region", "partition"):
+            object.__setattr__(self, name, plain_text(getattr(self, name)))
+        for name in ("registries", "overrides"):
+            object.__setattr__(self, name, _copied(getattr(self, name)))
         raise_faults(_faults(self))
-        object.__setattr__(self, "registries", frozen_dict(self.registries))
-        object.__setattr__(self, "overrides", frozen_dict(self.overrides))
 
     def image(
         self, *, device_type: DeviceType, mechanism: Mechanism, build: DranetBuild | None = None
@@ -134,29 +136,37 @@ def _faults(images: ImageSource) -> Iterator[Finding]:
         value = getattr(images, name)
         if not (value is None or isinstance(value, str)) or is_token(value):
             yield wrong_type(f"images.{name}", value, "a literal text", _FIXES[name])
-    tables = {name: _items(getattr(images, name)) for name in ("registries", "overrides")}
-    for name, items in tables.items():
-        if items is None:
-            given = getattr(images, name)
+    tables = {name: getattr(images, name) for name in ("registries", "overrides")}
+    for name, given in tables.items():
+        if not isinstance(given, FrozenDict):
             yield wrong_type(f"images.{name}", given, "a mapping to texts", "pass a mapping")
-    for prefix, replacement in tables["registries"] or ():
+    for prefix, replacement in _items(tables["registries"]):
         yield from _prefix_faults(prefix, "images.registries")
         yield from _prefix_faults(replacement, f"images.registries[{path_step(prefix)}]")
-    for key, image in tables["overrides"] or ():
+    for key, image in _items(tables["overrides"]):
         unknown = [*_key_faults(key)]
         at = f"images.overrides[{path_step(_text(key))}]"
         wrong = [*unknown, *_image_faults(image, at)]
         yield from wrong or _release_faults(key, image, at)
 
 
-def _items(mapping: object) -> list[tuple[Any, Any]] | None:
-    """The items of a mapping; None for what is none, or cannot be read."""
+def _copied(mapping: Any) -> Any:
+    """A copy with plain texts; what is no mapping, or cannot be read, stays for the rules."""
     if not isinstance(mapping, Mapping):
-        return None
+        return mapping
     try:
-        return list(mapping.items())
+        return FrozenDict((_key(key), plain_text(value)) for key, value in mapping.items())
     except Exception:  # noqa: BLE001  (a mapping of a user's may raise anything)
-        return None
+        return mapping
+
+
+def _key(key: Any) -> Any:
+    return key if isinstance(key, Component) else plain_text(key)
+
+
+def _items(copy: object) -> Iterable[tuple[Any, Any]]:
+    """The items of a copied mapping; none of what has a fault already."""
+    return copy.items() if isinstance(copy, FrozenDict) else ()
 
 
 _FIXES = {
