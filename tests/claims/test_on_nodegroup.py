@@ -135,6 +135,8 @@ UNNAMED = Capacity.ultraserver_block(BLOCK)
         ("g7e.48xlarge", [DeviceRequest.gpu(2)]),
         ("g7e.48xlarge", [DeviceRequest.gpu(1), DeviceRequest.efa(1)]),
         ("p6e-gb200.36xlarge", [DeviceRequest.gpu(1), DeviceRequest.efa(1)]),
+        ("trn2.48xlarge", [DeviceRequest.efa(2)]),
+        ("trn1.32xlarge", [DeviceRequest.efa(1), DeviceRequest.efa(1, name="other")]),
     ],
 )
 def test_a_pcie_root_that_nobody_saw_is_warned_of(instance_type, requests):
@@ -149,6 +151,7 @@ def test_a_pcie_root_that_nobody_saw_is_warned_of(instance_type, requests):
     ("instance_type", "requests", "match"),
     [
         ("g7e.48xlarge", [DeviceRequest.gpu(1)], ROOT),
+        ("trn2.48xlarge", [DeviceRequest.efa(1)], ROOT),
         ("g7e.48xlarge", [DeviceRequest.gpu(2)], None),
         ("g7e.48xlarge", [DeviceRequest.gpu(2)], MatchAttribute.of("example.com/board")),
         ("p5.48xlarge", [DeviceRequest.gpu(1), DeviceRequest.efa(4)], ROOT),

@@ -15,7 +15,6 @@ from ..published import (
     gpu_efa_roots,
     pcie_roots,
 )
-from ..vocabulary import DeviceType
 from .asked import Asked, asks_for, count_of, group_size, open_path, request_path
 from .hardware import most_devices
 from .kinds import WHOLE_GPUS, RequestKind
@@ -125,8 +124,7 @@ def root_findings(asked: Asked, instance: AcceleratedInstanceType) -> Iterator[F
     """The warning of a PCIe root that devices may or may not share."""
     by_root = asked.match is not None and asked.match.is_pcie_root
     alone = sum(one.count or 1 for one in asked.requests) == 1
-    unknown = instance.device_type is DeviceType.GPU and pcie_roots(instance.name) is None
-    if by_root and unknown and not alone:
+    if by_root and pcie_roots(instance.name) is None and not alone:
         yield warning(
             "PcieRootUnknown",
             f"{asked.path}.match",
