@@ -12,7 +12,7 @@ import jsii
 from aws_cdk import Stack, Stage
 from constructs import Construct, IValidation
 
-from eks_devices import Finding
+from eks_devices import EksDevicesError, Finding
 from eks_devices.plans import PLAN_FILE_SCHEMA, PLAN_FILE_SUFFIX
 from eks_devices.second_managers import cdk_plugin_construct, cdk_plugin_faults
 
@@ -106,10 +106,15 @@ class _AtSynth:
             if not there:
                 return []
         faults = [fault for one in there.values() for fault in one.finish()]
+        try:
+            text = _text(there)
+        except EksDevicesError:
+            # Told already: what a group needs was removed again, so no plan is to be written.
+            return faults
         stage = Stage.of(self._stack)
         folder = Path(stage.outdir if stage else ".")
         name = f"{self._stack.artifact_id}{PLAN_FILE_SUFFIX}"
-        (folder / name).write_text(_text(there), encoding="utf-8")
+        (folder / name).write_text(text, encoding="utf-8")
         return faults
 
 

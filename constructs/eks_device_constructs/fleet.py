@@ -150,8 +150,12 @@ class Fleet:
         return found
 
     def whole_faults(self, groups: Iterable[Membership]) -> list[Finding]:
-        """The faults that there are when the last group was added."""
-        return whole_faults(tuple(one.plan for one in groups), self._keep, self.options)
+        """The faults that there are when the last group was added, or removed again."""
+        plans, elsewhere = tuple(one.plan for one in groups), self._default_elsewhere
+        return [
+            *join_faults(plans, keep=self._keep, default_elsewhere=elsewhere),
+            *whole_faults(plans, self._keep, self.options),
+        ]
 
     def _waiting(self, groups: Iterable[Membership]) -> list[NodegroupPlan]:
         """The groups with devices that nothing serves; an installation is looked for once."""

@@ -94,6 +94,27 @@ def test_the_extension_on_a_cluster_of_others_counts_groups_of_all_stacks(
         app.synth()
 
 
+# What a scope uses of the default installation, and a group that goes again
+
+
+def test_a_group_whose_removal_takes_what_a_scope_uses_is_told_at_synth(make_served, tmp_path):
+    delivery = Delivery.gitops(str(tmp_path / "m"))
+    world = make_served(delivery=lambda _: delivery)
+    l4: dict[str, Any] = {"instance_type": "g6.xlarge", "max_size": 1, "mechanism": PLUGIN}
+    world.cluster.add_nodegroup("First", **l4)
+    team = DeviceDrivers(
+        world.stack, "Team", cluster=world.cluster, delivery=delivery, scope_name="team"
+    )
+    world.cluster.add_nodegroup("Second", drivers=team, **l4)
+    world.cluster.node.try_remove_child("First")
+
+    with pytest.raises(RuntimeError, match="ScopeWithoutDefault") as raised:
+        world.app.synth()
+    told = str(raised.value)
+    assert "Validation failed" in told
+    assert told.count("ScopeWithoutDefault") == 1
+
+
 # A second manager of a device type on a node
 
 
