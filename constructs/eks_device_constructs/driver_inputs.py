@@ -97,13 +97,12 @@ def _late_faults(host: NodegroupHost, options: Mapping[str, object]) -> Iterator
     """The faults of a default installation with other options than scopes that were there first."""
     if list(option_type_faults(**options)):
         return
-    before = host.fleet.options
-    after = before.with_named(**cast("NamedOptions", options))
-    for scope in host.fleet.scopes:
-        plans = [one.plan for one in host.fleet.groups if one.serving.installation is scope]
-        yield from late_default_faults(
-            scope.node.path, scope.named_options, plans, before=before, after=after
-        )
+    fleet = host.fleet
+    after = fleet.options.with_named(**cast("NamedOptions", options))
+    for scope in fleet.scopes:
+        served = [one for one in fleet.groups if one.serving.installation is scope]
+        drawn = [(one.plan, fleet.drawn_with(one)) for one in served]
+        yield from late_default_faults(scope.node.path, scope.named_options, drawn, after=after)
 
 
 def _other_option_faults(host: NodegroupHost, options: Mapping[str, object]) -> Iterator[Finding]:

@@ -21,7 +21,6 @@ from eks_device_charts.manifests.installation import Installation
 from eks_device_charts.manifests.release_rules import group_release_faults
 from eks_devices import (
     DeviceType,
-    DranetBuild,
     DriverPlan,
     EfaInstallation,
     EksDevicesError,
@@ -32,7 +31,7 @@ from eks_devices import (
 )
 from eks_devices.cluster_planner import drivers_of, kept_drivers
 from eks_devices.findings import fault, raise_faults
-from eks_devices.installation_options import NamedOptions
+from eks_devices.installation_options import InstallationOptions, NamedOptions
 from eks_devices.keep import Keep, frozen_keep
 from eks_devices.typecheck import wrong_type
 
@@ -150,7 +149,7 @@ class DeviceDrivers(Construct):
         if self.scope_name is not None:
             self._host.fleet.scoped[self.scope_name] = self
             return
-        self._host.fleet.set_default(self, keep, self._installation.options)
+        self._host.fleet.set_default(self, keep, self.options)
         marker = installation_marker(self.node.path)
         self._marker = self._carrier.send(marker.name, marker.objects, overwrite=False)
         for driver in kept:
@@ -174,9 +173,9 @@ class DeviceDrivers(Construct):
         return [*faults, *self._default_faults(plan)]
 
     @property
-    def efa_build(self) -> DranetBuild:
-        """The build of DRANET that hands EFA devices out by DRA."""
-        return self._installation.options.efa.build
+    def options(self) -> InstallationOptions:
+        """What a cluster has once, as managers that are added now are told."""
+        return self._installation.options
 
     def _drivers_of(self, plan: NodegroupPlan) -> tuple[DriverPlan, ...]:
         return drivers_of(plan, self._installation.options)

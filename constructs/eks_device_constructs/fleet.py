@@ -49,7 +49,6 @@ class Fleet:
     Attributes:
         scoped: The scoped installations by their names.
         others: Node groups without accelerators.
-        options: What the managers of the default installation have once.
     """
 
     def __init__(self, home: IConstruct, kubernetes_version: str, *, is_foreign: bool) -> None:
@@ -67,9 +66,10 @@ class Fleet:
         self._is_foreign = is_foreign
         self._groups: list[Membership] = []
         self._drivers: DeviceDrivers | None = None
-        self._keep: Keep = {}
+        self._kept: Keep = {}
+        self._options = InstallationOptions()
+        self._drawn: dict[Membership, InstallationOptions] = {}
         self._claims: list[NotedClaim] = []
-        self.options = InstallationOptions()
 
     @property
     def groups(self) -> list[Membership]:
@@ -79,6 +79,12 @@ class Fleet:
     def register(self, group: Membership) -> None:
         """Take a group into the plan."""
         self._groups.append(group)
+        if group.serving.installation is not None:
+            self._drawn[group] = group.serving.installation.options
+
+    def drawn_with(self, group: Membership) -> InstallationOptions:
+        """What the managers of a group were told, which is drawn when the group is added."""
+        return self._drawn.get(group, self.options)
 
     @property
     def drivers(self) -> DeviceDrivers | None:
@@ -87,9 +93,16 @@ class Fleet:
 
     def set_default(self, drivers: DeviceDrivers, keep: Keep, options: InstallationOptions) -> None:
         """Take the default installation, and what it holds without a group."""
-        self._drivers = drivers
-        self._keep = keep
-        self.options = options
+        self._drivers, self._kept, self._options = drivers, keep, options
+
+    @property
+    def options(self) -> InstallationOptions:
+        """What the managers of the default installation have once; the defaults without one."""
+        return self._options if self.drivers else InstallationOptions()
+
+    @property
+    def _keep(self) -> Keep:
+        return self._kept if self.drivers else {}
 
     @property
     def scopes(self) -> list[DeviceDrivers]:
@@ -186,7 +199,7 @@ class Fleet:
 
     @property
     def _default_elsewhere(self) -> bool:
-        return self._is_foreign and self._drivers is None
+        return self._is_foreign and self.drivers is None
 
     @property
     def _has_ordinary_nodes(self) -> bool:

@@ -43,9 +43,8 @@ def unread_findings(named: NamedOptions) -> Iterator[Finding]:
 def late_default_faults(
     scope: str,
     named: NamedOptions,
-    plans: Collection[NodegroupPlan],
+    served: Collection[tuple[NodegroupPlan, InstallationOptions]],
     *,
-    before: InstallationOptions,
     after: InstallationOptions,
 ) -> Iterator[Finding]:
     """The faults of a default installation with other options than a scope that came before it.
@@ -53,8 +52,7 @@ def late_default_faults(
     Args:
         scope: Where the scope stands.
         named: The options that it was given.
-        plans: The groups that it serves already.
-        before: The options of the cluster so far.
+        served: The groups that it serves already, each with what its managers were told.
         after: Those that the default installation brings.
     """
     for name, value in named.items():
@@ -67,9 +65,9 @@ def late_default_faults(
                 allowed="the options of the scope, or a scope without any",
                 fix=f"leave {name} out of the scope",
             )
-    old, new = before.with_named(**named), after.with_named(**named)
+    new = after.with_named(**named)
     for path, told in _TOLD.items():
-        drawn = [one.name for one in plans if told(one, old) != told(one, new)]
+        drawn = [one.name for one, old in served if told(one, old) != told(one, new)]
         if drawn:
             yield fault(
                 "GroupsBeforeDrivers",

@@ -71,7 +71,7 @@ class Serving:
         """The build of DRANET that serves the group's claims; None where it is not known here."""
         if self.installation is None or DeviceType.EFA in self.foreign:
             return None
-        return self.installation.efa_build
+        return self.installation.options.efa.build
 
     def faults(self, scope: Construct, host: NodegroupHost, plan: NodegroupPlan) -> list[Finding]:
         """What keeps a group of a scope from being served."""

@@ -149,3 +149,41 @@ def test_a_default_installation_after_groups_of_a_scope_with_other_options_is_re
     # What DaemonSets do not read may come later.
     default = theirs.drivers("Default", neuron=EXTENDED, nvidia=FEW, keep=KEPT)
     assert default.scope_name is None
+
+
+# A default installation that was removed again
+
+
+def test_what_a_removed_default_installation_had_is_not_that_of_the_next_one(make_world, tmp_path):
+    world = make_world(version="1.36")
+    delivery = Delivery.gitops(str(tmp_path / "manifests"))
+    given: dict[str, Any] = {"cluster": world.cluster, "delivery": delivery}
+    DeviceDrivers(world.stack, "First", neuron=EXTENDED, efa=UPSTREAM, keep=KEPT, **given)
+    assert world.cluster.plan.drivers
+    world.stack.node.try_remove_child("First")
+    none_left = world.cluster.plan
+    DeviceDrivers(world.stack, "Second", nvidia=FEW, **given)
+    second = world.cluster.plan
+
+    assert (none_left.drivers, second.drivers) == ((), ())
+    for plan in (none_left, second):
+        assert (plan.neuron, plan.efa) == (NeuronInstallation(), EfaInstallation())
+    assert second.nvidia == FEW
+
+
+def test_groups_of_a_scope_keep_the_next_default_installation_to_what_they_run(theirs, faults_of):
+    theirs.drivers("First", efa=UPSTREAM, keep=KEPT)
+    theirs.group(theirs.drivers("Team", scope_name="team"))
+    theirs.stack.node.try_remove_child("First")
+
+    assert faults_of(theirs.drivers, "Second", keep=KEPT) == {("GroupsBeforeDrivers", "efa.build")}
+    second = theirs.drivers("Second", efa=UPSTREAM, keep=KEPT)
+    assert second.options.efa == UPSTREAM
+
+
+def test_a_scope_on_a_cluster_of_others_needs_no_default_that_was_removed(theirs):
+    theirs.drivers("First", keep={DeviceType.NEURON: (Mechanism.DEVICE_PLUGIN,)})
+    theirs.stack.node.try_remove_child("First")
+
+    group = theirs.group(theirs.drivers("Team", scope_name="team"))
+    assert {one.owner for one in group.plan.devices} != {"default"}
