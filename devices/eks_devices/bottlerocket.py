@@ -109,7 +109,7 @@ def runs_built_in_plugin(group: NodegroupPlan) -> bool:
     """
     return (
         group.operating_system is OperatingSystem.BOTTLEROCKET
-        and any(device.device_type is DeviceType.GPU for device in group.devices)
+        and group.device_of(DeviceType.GPU) is not None
         and group.bottlerocket_settings.get(BOTTLEROCKET_NVIDIA_PLUGIN, True) is not False
     )
 

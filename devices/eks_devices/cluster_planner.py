@@ -24,7 +24,7 @@ from .plans import ClusterPlan, DevicePlan, DriverPlan, NodegroupPlan
 from .spec import NodegroupSpec
 from .typecheck import listed, path_step
 from .ultraserver_operator_findings import ultraserver_operator_findings
-from .vocabulary import DeviceType, Mechanism
+from .vocabulary import DeviceType, ManagerKey, Mechanism
 
 _NOT_INSTALLED = (EXTERNAL_OWNER, HOST_OWNER)
 
@@ -175,18 +175,15 @@ def _scope_faults(plans: tuple[NodegroupPlan, ...], keep: Keep) -> list[Finding]
         _lacking(plan, device)
         for plan in plans
         for device in plan.devices
-        if is_scoped(device.owner) and (device.device_type, device.mechanism) not in held
+        if is_scoped(device.owner) and device.manager not in held
     ]
 
 
-def _held(plans: tuple[NodegroupPlan, ...], keep: Keep) -> set[tuple[DeviceType, Mechanism]]:
+def _held(plans: tuple[NodegroupPlan, ...], keep: Keep) -> set[ManagerKey]:
     """The managers that the default installation holds, for groups or because it keeps them."""
     kept = {(device, mechanism) for device, mechanisms in keep.items() for mechanism in mechanisms}
     return kept | {
-        (device.device_type, device.mechanism)
-        for plan in plans
-        for device in plan.devices
-        if is_default(device.owner)
+        device.manager for plan in plans for device in plan.devices if is_default(device.owner)
     }
 
 
@@ -253,35 +250,35 @@ def _drivers(
     plans: tuple[NodegroupPlan, ...], keep: Keep, options: InstallationOptions
 ) -> tuple[DriverPlan, ...]:
     """One manager per device type, mechanism and owner, in a stable order."""
-    served: dict[tuple[DeviceType, Mechanism, str], list[str]] = {}
-    settings: dict[tuple[DeviceType, Mechanism, str], FrozenDict[str, str | int]] = {}
+    served: dict[tuple[ManagerKey, str], list[str]] = {}
+    settings: dict[tuple[ManagerKey, str], FrozenDict[str, str | int]] = {}
     for device_type, mechanisms in keep.items():
         for mechanism in mechanisms:
-            served.setdefault((device_type, mechanism, DEFAULT_OWNER), [])
+            served.setdefault(((device_type, mechanism), DEFAULT_OWNER), [])
     for plan in plans:
         for device in plan.devices:
             if is_installed(device):
-                key = (device.device_type, device.mechanism, device.owner)
+                key = (device.manager, device.owner)
                 served.setdefault(key, []).append(plan.name)
                 settings[key] = device.settings
     shared = _shared_settings(options)
     order = {device: place for place, device in enumerate(DeviceType)}
-    keys = sorted(served, key=lambda key: (order[key[0]], key[1], key[2]))
+    keys = sorted(served, key=lambda key: (order[key[0][0]], key[0][1], key[1]))
     return tuple(
         DriverPlan(
-            device_type=key[0],
-            mechanism=key[1],
-            owner=key[2],
-            settings=shared.get(key[:2]) or settings.get(key, FrozenDict()),
-            nodegroups=tuple(served[key]),
+            device_type=manager[0],
+            mechanism=manager[1],
+            owner=owner,
+            settings=shared.get(manager) or settings.get((manager, owner), FrozenDict()),
+            nodegroups=tuple(served[manager, owner]),
         )
-        for key in keys
+        for manager, owner in keys
     )
 
 
 def _shared_settings(
     options: InstallationOptions,
-) -> dict[tuple[DeviceType, Mechanism], FrozenDict[str, str | int]]:
+) -> dict[ManagerKey, FrozenDict[str, str | int]]:
     """What the managers of a device type are told alike on all nodes, whoever owns them."""
     return {
         # The controller of ComputeDomains too.

@@ -8,16 +8,14 @@ from dataclasses import dataclass
 from .findings import Finding, fault, warning
 from .installation_options import InstallationOptions
 from .neuron_scheduler_findings import SCHEDULER_PAGE
-from .vocabulary import DeviceType, Mechanism
+from .vocabulary import DeviceType, ManagerKey, Mechanism
 
-Manager = tuple[DeviceType, Mechanism]
-
-_GPU_DRIVER: Manager = (DeviceType.GPU, Mechanism.DRA)
-_GPU_PLUGIN: Manager = (DeviceType.GPU, Mechanism.DEVICE_PLUGIN)
-_DOMAINS: Manager = (DeviceType.COMPUTE_DOMAIN, Mechanism.DRA)
-_NEURON_DRIVER: Manager = (DeviceType.NEURON, Mechanism.DRA)
-_EFA_DRIVER: Manager = (DeviceType.EFA, Mechanism.DRA)
-_NEURON_PLUGIN: Manager = (DeviceType.NEURON, Mechanism.DEVICE_PLUGIN)
+_GPU_DRIVER: ManagerKey = (DeviceType.GPU, Mechanism.DRA)
+_GPU_PLUGIN: ManagerKey = (DeviceType.GPU, Mechanism.DEVICE_PLUGIN)
+_DOMAINS: ManagerKey = (DeviceType.COMPUTE_DOMAIN, Mechanism.DRA)
+_NEURON_DRIVER: ManagerKey = (DeviceType.NEURON, Mechanism.DRA)
+_EFA_DRIVER: ManagerKey = (DeviceType.EFA, Mechanism.DRA)
+_NEURON_PLUGIN: ManagerKey = (DeviceType.NEURON, Mechanism.DEVICE_PLUGIN)
 _OPERATOR = (
     "https://awsdocs-neuron.readthedocs-hosted.com/en/latest/deploy/eks/ultraserver-operator.html"
 )
@@ -30,7 +28,7 @@ class _Option:
     maker: str
     name: str
     what: str
-    readers: tuple[Manager, ...]
+    readers: tuple[ManagerKey, ...]
 
 
 _OPTIONS = (
@@ -63,7 +61,7 @@ _OPTIONS = (
 )
 
 
-def idle_options(options: InstallationOptions, held: Collection[Manager]) -> Iterator[Finding]:
+def idle_options(options: InstallationOptions, held: Collection[ManagerKey]) -> Iterator[Finding]:
     """The warnings of options that do nothing beside the managers that there are.
 
     Args:
@@ -84,7 +82,7 @@ def idle_options(options: InstallationOptions, held: Collection[Manager]) -> Ite
 
 
 def contradicted_options(
-    options: InstallationOptions, held: Collection[Manager]
+    options: InstallationOptions, held: Collection[ManagerKey]
 ) -> Iterator[Finding]:
     """The faults of options that the managers of a whole cluster contradict.
 

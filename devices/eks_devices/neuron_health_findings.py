@@ -10,7 +10,7 @@ from .findings import Finding, warning
 from .maintenance import RepairAction
 from .neuron_health import NeuronError, NeuronHealth
 from .plans import NodegroupPlan
-from .vocabulary import DeviceType, Mechanism
+from .vocabulary import DeviceType, ManagerKey
 
 _PATH: Final = "neuron.health"
 _REPAIR: Final = "https://docs.aws.amazon.com/eks/latest/userguide/node-repair.html"
@@ -19,7 +19,7 @@ _REPAIR: Final = "https://docs.aws.amazon.com/eks/latest/userguide/node-repair.h
 def neuron_health_findings(
     health: NeuronHealth | None,
     plans: Collection[NodegroupPlan],
-    held: Collection[tuple[DeviceType, Mechanism]],
+    held: Collection[ManagerKey],
 ) -> Iterator[Finding]:
     """The warnings of monitoring that has nothing to watch, and of recovery beside node repair.
 
@@ -39,12 +39,9 @@ def neuron_health_findings(
             fix="leave it out, or name in keep what groups of other apps need",
         )
     elif health.recovery:
-        for group in filter(_has_neuron, plans):
-            yield from _recovery_findings(health, group)
-
-
-def _has_neuron(plan: NodegroupPlan) -> bool:
-    return any(one.device_type is DeviceType.NEURON for one in plan.devices)
+        for group in plans:
+            if group.device_of(DeviceType.NEURON):
+                yield from _recovery_findings(health, group)
 
 
 def _recovery_findings(health: NeuronHealth, plan: NodegroupPlan) -> Iterator[Finding]:

@@ -41,8 +41,5 @@ def neuron_scheduler_findings(
 
 def _picks_blindly(device: DevicePlan) -> bool:
     """Whether a plugin of ours hands out several devices of a node, of which Pods may take some."""
-    by_plugin = (device.device_type, device.mechanism) == (
-        DeviceType.NEURON,
-        Mechanism.DEVICE_PLUGIN,
-    )
+    by_plugin = device.manager == (DeviceType.NEURON, Mechanism.DEVICE_PLUGIN)
     return by_plugin and device.owner != EXTERNAL_OWNER and device.count > 1

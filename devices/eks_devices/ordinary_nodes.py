@@ -7,12 +7,10 @@ from typing import Final
 
 from .findings import Finding, warning
 from .installation_options import InstallationOptions
-from .vocabulary import DeviceType, Mechanism
-
-Manager = tuple[DeviceType, Mechanism]
+from .vocabulary import DeviceType, ManagerKey, Mechanism
 
 # What it is in words, the manager that it comes with, and the option that asks for it.
-_PODS: Final[tuple[tuple[str, Manager, str], ...]] = (
+_PODS: Final[tuple[tuple[str, ManagerKey, str], ...]] = (
     (
         "Neuron's scheduler extension and the scheduler that asks it",
         (DeviceType.NEURON, Mechanism.DEVICE_PLUGIN),
@@ -33,7 +31,7 @@ _PODS: Final[tuple[tuple[str, Manager, str], ...]] = (
 
 
 def ordinary_node_findings(
-    options: InstallationOptions, held: Collection[Manager]
+    options: InstallationOptions, held: Collection[ManagerKey]
 ) -> Iterator[Finding]:
     """The warning of a cluster without a node that has no devices, once for all that waits.
 

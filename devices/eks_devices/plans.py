@@ -18,7 +18,7 @@ from .nvidia_installation import NvidiaInstallation
 from .taints import Taint
 from .typecheck import is_token
 from .user_data import UserData
-from .vocabulary import DeviceType, Mechanism, OperatingSystem
+from .vocabulary import DeviceType, ManagerKey, Mechanism, OperatingSystem
 
 PLAN_SCHEMA = "eks-devices/plan/v1"
 # A plan file lies beside the template of its stack: "<artifact id><suffix>" holds the plans of
@@ -48,6 +48,11 @@ class DevicePlan:
     reason: str
     automatic: bool
     settings: FrozenDict[str, str | int]
+
+    @property
+    def manager(self) -> ManagerKey:
+        """Which manager hands the device out."""
+        return self.device_type, self.mechanism
 
     def to_dict(self) -> dict[str, Any]:
         """The device as plain JSON values."""
@@ -135,6 +140,10 @@ class NodegroupPlan:
     replace_key: str
     findings: tuple[Finding, ...]
 
+    def device_of(self, device_type: DeviceType) -> DevicePlan | None:
+        """The devices of a type on the nodes; None where they have none."""
+        return next((one for one in self.devices if one.device_type is device_type), None)
+
     def to_dict(self) -> dict[str, Any]:
         """The group as plain JSON values, findings left to the cluster's plan."""
         return {
@@ -187,6 +196,11 @@ class DriverPlan:
     owner: str
     settings: FrozenDict[str, str | int]
     nodegroups: tuple[str, ...]
+
+    @property
+    def manager(self) -> ManagerKey:
+        """Which manager it is."""
+        return self.device_type, self.mechanism
 
     def to_dict(self) -> dict[str, Any]:
         """The manager as plain JSON values."""

@@ -11,7 +11,7 @@ from ._data import read_json, read_toml
 from .efa_installation import DranetBuild
 from .findings import EksDevicesError, Finding, fault, raise_faults
 from .typecheck import is_token, member, plain_text, wrong_type
-from .vocabulary import DeviceType, Mechanism
+from .vocabulary import DeviceType, ManagerKey, Mechanism
 
 _TAG = re.compile(r"v?([0-9]+)\.([0-9]+)\.([0-9]+)(?:-eksbuild\.[0-9]+)?", re.ASCII)
 
@@ -55,6 +55,11 @@ class DriverRelease:
     verified: bool
     source: str
 
+    @property
+    def manager(self) -> ManagerKey:
+        """Which manager it is a release of."""
+        return self.device_type, self.mechanism
+
     @classmethod
     def of(
         cls, *, device_type: DeviceType, mechanism: Mechanism, build: DranetBuild | None = None
@@ -76,11 +81,7 @@ class DriverRelease:
                 *member(build, DranetBuild, "build", optional=True),
             ]
         )
-        found = [
-            one
-            for one in _releases()
-            if (one.device_type, one.mechanism) == (device_type, mechanism)
-        ]
+        found = [one for one in _releases() if one.manager == (device_type, mechanism)]
         if not found:
             raise EksDevicesError([_missing(device_type, mechanism)])
         return next((one for one in found if build and one.build is build), found[0])

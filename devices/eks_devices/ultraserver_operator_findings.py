@@ -10,17 +10,18 @@ from .findings import Finding, info, warning
 from .keep import Keep
 from .neuron_installation import NeuronInstallation
 from .plans import NodegroupPlan
-from .vocabulary import DeviceType, Mechanism
+from .vocabulary import DeviceType, ManagerKey, Mechanism
 
 _PATH: Final = "neuron.ultraserver_operator"
-_DRIVER: Final = (DeviceType.NEURON, Mechanism.DRA)
-_EFA_DRIVER: Final = (DeviceType.EFA, Mechanism.DRA)
+_DRIVER: Final[ManagerKey] = (DeviceType.NEURON, Mechanism.DRA)
+_EFA_DRIVER: Final[ManagerKey] = (DeviceType.EFA, Mechanism.DRA)
+_EFA_PLUGIN: Final[ManagerKey] = (DeviceType.EFA, Mechanism.DEVICE_PLUGIN)
 
 
 def ultraserver_operator_findings(
     neuron: NeuronInstallation,
     plans: Collection[NodegroupPlan],
-    held: Collection[tuple[DeviceType, Mechanism]],
+    held: Collection[ManagerKey],
     keep: Keep,
 ) -> Iterator[Finding]:
     """What the operator serves of a cluster, and what it needs.
@@ -37,7 +38,7 @@ def ultraserver_operator_findings(
     served = [one for one in plans if _is_served(one)]
     if not served and Mechanism.DRA not in keep.get(DeviceType.NEURON, ()):
         yield _without_effect()
-    elif _EFA_DRIVER not in held or any(_has_efa_plugin(one) for one in served):
+    elif _EFA_DRIVER not in held or any(_has(one, _EFA_PLUGIN) for one in served):
         yield _needs_efa_driver()
 
 
@@ -48,15 +49,11 @@ def _operator() -> dict[str, Any]:
 def _is_served(plan: NodegroupPlan) -> bool:
     """Whether the operator takes the nodes of a group; types are named after their family."""
     families = {name.partition(".")[0] for name in plan.instance_types}
-    return _has(plan, *_DRIVER) and not families.isdisjoint(_operator()["families"])
+    return _has(plan, _DRIVER) and not families.isdisjoint(_operator()["families"])
 
 
-def _has(plan: NodegroupPlan, device_type: DeviceType, mechanism: Mechanism) -> bool:
-    return any((one.device_type, one.mechanism) == (device_type, mechanism) for one in plan.devices)
-
-
-def _has_efa_plugin(plan: NodegroupPlan) -> bool:
-    return _has(plan, DeviceType.EFA, Mechanism.DEVICE_PLUGIN)
+def _has(plan: NodegroupPlan, manager: ManagerKey) -> bool:
+    return any(one.manager == manager for one in plan.devices)
 
 
 def _beta() -> Finding:

@@ -26,6 +26,10 @@ class Mechanism(StrEnum):
     """The kubelet's device plugin API: Pods ask for an extended resource."""
 
 
+ManagerKey = tuple[DeviceType, Mechanism]
+"""Which manager of devices is meant, whoever owns it: there is one for each key."""
+
+
 class OperatingSystem(StrEnum):
     """The operating system family of a node."""
 

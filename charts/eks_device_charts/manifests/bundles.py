@@ -56,7 +56,7 @@ def bundles(driver: DriverPlan, installation: Installation) -> list[Bundle]:
     Raises:
         EksDevicesError: The faults of `driver_faults`.
     """
-    manager = MANAGERS[driver.device_type, driver.mechanism]
+    manager = MANAGERS[driver.manager]
     name = f"{driver.device_type}-{driver.mechanism}"
     classes = _bundle(f"{name}-classes", manager.classes(installation))
     if driver.owner == HOST_OWNER:
@@ -89,9 +89,8 @@ def driver_faults(driver: DriverPlan, installation: Installation) -> list[Findin
 
 def _asked_faults(driver: DriverPlan, installation: Installation) -> Iterator[Finding]:
     """Why what a user asks for beside a manager cannot be drawn."""
-    key = driver.device_type, driver.mechanism
     image = _image(driver, installation)
-    for draw in MANAGERS[key].asked_for.values() if is_default(driver.owner) else ():
+    for draw in MANAGERS[driver.manager].asked_for.values() if is_default(driver.owner) else ():
         try:
             draw(installation, image)
         except EksDevicesError as error:

@@ -20,11 +20,11 @@ from eks_devices.components import Component, ComponentRelease
 from eks_devices.findings import Finding, fault, raise_faults, shown
 from eks_devices.releases import release_number
 from eks_devices.typecheck import is_token, path_step, plain_text, wrong_type
+from eks_devices.vocabulary import ManagerKey
 
-ManagerImage = tuple[DeviceType, Mechanism]
-ImageKey = ManagerImage | Component
+ImageKey = ManagerKey | Component
 # The types of keys are invariant: a user's mapping of either kind is one of these.
-Overrides = Mapping[ManagerImage, str] | Mapping[Component, str] | Mapping[ImageKey, str]
+Overrides = Mapping[ManagerKey, str] | Mapping[Component, str] | Mapping[ImageKey, str]
 
 _PAGE = "https://docs.aws.amazon.com/eks/latest/userguide/add-ons-images.html"
 # A host or folder, then folders, without a scheme; a tag, a digest or both come after that.
@@ -182,14 +182,14 @@ def _text(key: object) -> str:
     return " by ".join(key) if _is_manager(key) else shown(key)
 
 
-def _is_manager(key: object) -> TypeGuard[ManagerImage]:
+def _is_manager(key: object) -> TypeGuard[ManagerKey]:
     return type(key) is tuple and [type(one) for one in key] == [DeviceType, Mechanism]
 
 
 def _key_faults(key: object) -> Iterator[Finding]:
     if isinstance(key, Component):
         return
-    known = {(release.device_type, release.mechanism) for release in DriverRelease.all()}
+    known = {release.manager for release in DriverRelease.all()}
     if not _is_manager(key):
         wanted = "(DeviceType, Mechanism) or a Component"
         yield wrong_type(
@@ -252,7 +252,7 @@ def _release(key: ImageKey) -> DriverRelease | ComponentRelease | None:
     if isinstance(key, Component):
         return ComponentRelease.of(key)
     releases = DriverRelease.all()
-    return next((one for one in releases if (one.device_type, one.mechanism) == key), None)
+    return next((one for one in releases if one.manager == key), None)
 
 
 def _region_needed(device_type: DeviceType) -> Finding:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from eks_devices import DeviceType, DriverPlan, Mechanism
+from eks_devices.vocabulary import ManagerKey
 
 from . import (
     compute_domain_controller,
@@ -21,9 +22,6 @@ from . import (
 )
 from .installation import Installation
 from .objects import Object
-
-ManagerKey = tuple[DeviceType, Mechanism]
-
 
 Asked = Callable[[Installation, str], list[Object]]
 
@@ -63,7 +61,7 @@ def _policies(draw: Callable[[], list[Object]]) -> dict[str, Asked]:
     return {"network-policies": drawn}
 
 
-MANAGERS = {
+MANAGERS: Mapping[ManagerKey, Manager] = {
     (DeviceType.NEURON, Mechanism.DRA): Manager(
         draw=neuron_dra_driver.driver_objects,
         shared=neuron_dra_driver.shared_objects,

@@ -21,6 +21,7 @@ from eks_devices.findings import Finding, fault
 from eks_devices.kubernetes import version_key
 from eks_devices.names import EXTERNAL_OWNER, HOST_OWNER
 from eks_devices.releases import FamilyFloor, release_number
+from eks_devices.vocabulary import ManagerKey
 
 from .images import ImageSource
 
@@ -48,7 +49,7 @@ def release_faults(driver: DriverPlan, images: ImageSource) -> Iterator[Finding]
 
 def _build_faults(driver: DriverPlan, images: ImageSource) -> Iterator[Finding]:
     """The fault of an image that is of another build of DRANET than what is drawn is for."""
-    image = images.override((driver.device_type, driver.mechanism))
+    image = images.override(driver.manager)
     build = build_of(driver.settings)
     release = DriverRelease.of(
         device_type=driver.device_type, mechanism=driver.mechanism, build=build
@@ -77,7 +78,7 @@ def group_release_faults(group: NodegroupPlan, images: ImageSource) -> Iterator[
     """The faults of overrides that name releases which do not serve the types of a group."""
     families = {AcceleratedInstanceType.of(name).family for name in group.instance_types}
     for device in group.devices:
-        key = (device.device_type, device.mechanism)
+        key = device.manager
         image = images.override(key)
         if image is None or device.owner in (HOST_OWNER, EXTERNAL_OWNER):
             continue
@@ -92,9 +93,7 @@ def _number(image: str) -> tuple[int, ...]:
     return release_number(_tag(image))
 
 
-def _too_old(
-    group: NodegroupPlan, key: tuple[DeviceType, Mechanism], image: str, floor: FamilyFloor
-) -> Finding:
+def _too_old(group: NodegroupPlan, key: ManagerKey, image: str, floor: FamilyFloor) -> Finding:
     return fault(
         "ImageToAvoid",
         f"images.overrides[{key[0]} by {key[1]}]",

@@ -13,7 +13,6 @@ from ..vocabulary import DeviceType, Mechanism
 from .asked import count_of
 from .kinds import WHOLE_GPUS, RequestKind
 from .match import MatchAttribute
-from .mechanism_on_nodegroup import device_of
 from .partitions import partition_gpus
 from .requests import DeviceRequest
 from .syntax import DRA_PAGE
@@ -71,7 +70,7 @@ def efa_findings(claim: Claim, manifest: dict[str, Any], plan: NodegroupPlan) ->
 
 def _claimed(plan: NodegroupPlan) -> DevicePlan | None:
     """The EFAs of a group that are claimed."""
-    efas = device_of(plan, DeviceType.EFA)
+    efas = plan.device_of(DeviceType.EFA)
     return efas if efas is not None and efas.mechanism is Mechanism.DRA else None
 
 
@@ -88,7 +87,7 @@ def _part(claim: Claim, plan: NodegroupPlan) -> tuple[int, int, str] | None:
         DeviceType.NEURON: (count_of(claim, RequestKind.NEURON), "Neuron devices"),
     }
     for device_type, (asked, name) in wanted.items():
-        device = device_of(plan, device_type)
+        device = plan.device_of(device_type)
         if device is not None and 0 < asked < device.count:
             return asked, device.count, name
     return None

@@ -78,8 +78,7 @@ def gpu_claim_findings(claim: Claim, plan: NodegroupPlan) -> Iterator[Finding]:
 
 def _our_gpus(plan: NodegroupPlan) -> DevicePlan | None:
     """The GPUs of a group whose DRA driver is ours or Bottlerocket's."""
-    found = (one for one in plan.devices if one.device_type is DeviceType.GPU)
-    gpus = next(found, None)
+    gpus = plan.device_of(DeviceType.GPU)
     if gpus is None or gpus.mechanism is not Mechanism.DRA or gpus.owner == EXTERNAL_OWNER:
         return None
     return gpus

@@ -17,18 +17,13 @@ from .templates import ResourceClaim, ResourceClaimTemplate
 Claim = ResourceClaim | ResourceClaimTemplate | ComputeDomain
 
 
-def device_of(plan: NodegroupPlan, device_type: DeviceType) -> DevicePlan | None:
-    """The devices of a type on the nodes of a group; None where they have none."""
-    return next((one for one in plan.devices if one.device_type is device_type), None)
-
-
 def mechanism_faults(claim: Claim, plan: NodegroupPlan) -> Iterator[Finding]:
     """Faults of devices that the group lacks, or hands out by a device plugin.
 
     What the instance type lacks, or no DRA driver serves there, is told of the type alone.
     """
     for device_type, path in _wanted(claim, plan).items():
-        device = device_of(plan, device_type)
+        device = plan.device_of(device_type)
         if device is None or device.mechanism is not Mechanism.DRA:
             yield _needs_dra(path, device_type, device, plan)
 

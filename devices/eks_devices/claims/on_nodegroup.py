@@ -20,7 +20,7 @@ from .compute_domain import ComputeDomain
 from .efas_on_nodegroup import efa_faults, efa_findings, manifest_requests
 from .gpus_on_nodegroup import gpu_claim_faults, gpu_claim_findings
 from .kinds import RequestKind
-from .mechanism_on_nodegroup import device_of, mechanism_faults
+from .mechanism_on_nodegroup import mechanism_faults
 from .neuron_findings import neuron_findings
 from .requests import DeviceRequest
 from .reuse_on_nodegroup import reuse_findings, shared_efa_faults, shared_efa_findings
@@ -173,7 +173,7 @@ def _fitted(
     claim: ResourceClaim | ResourceClaimTemplate, plan: NodegroupPlan
 ) -> ResourceClaim | ResourceClaimTemplate:
     """Without a match, an open EFA count is every EFA that the group's nodes have."""
-    efa = device_of(plan, DeviceType.EFA)
+    efa = plan.device_of(DeviceType.EFA)
     if claim.match is not None or efa is None:
         return claim
     return replace(claim, requests=[_filled(one, efa.count) for one in claim.requests])

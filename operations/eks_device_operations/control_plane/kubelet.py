@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Final
 
-from eks_device_charts.manifests.managers import ManagerKey
 from eks_devices import Mechanism, NodegroupPlan
 from eks_devices.names import DRIVERS
 from eks_devices.resource_slices import resource_slice
+from eks_devices.vocabulary import ManagerKey
 
 from .client import Api, ApiError, Object
 from .manager_pods import built_in_manager, manager_of, registered_resources, served_device

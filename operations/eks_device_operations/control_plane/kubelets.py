@@ -10,8 +10,8 @@ from typing import Final, Self
 
 import urllib3
 
-from eks_device_charts.manifests.managers import ManagerKey
 from eks_devices import NodegroupPlan
+from eks_devices.vocabulary import ManagerKey
 
 from .client import Api, ApiError, Object
 from .kubelet import Kubelet

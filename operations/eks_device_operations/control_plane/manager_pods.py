@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
-from eks_device_charts.manifests.managers import MANAGERS, ManagerKey
+from eks_device_charts.manifests.managers import MANAGERS
 from eks_devices import DevicePlan, DeviceType, DriverPlan, Mechanism, NodegroupPlan
 from eks_devices._frozen import FrozenDict
 from eks_devices.bottlerocket import runs_built_in_driver, runs_built_in_plugin
 from eks_devices.names import DEFAULT_OWNER, offered_resources
+from eks_devices.vocabulary import ManagerKey
 
 from .client import Object
 
@@ -44,7 +45,7 @@ def manager_of(pod: Object) -> ManagerKey | None:
 def served_device(group: NodegroupPlan | None, key: ManagerKey) -> DevicePlan | None:
     """The device of a group that a manager hands out; None where it has no business."""
     devices = () if group is None else group.devices
-    return next((one for one in devices if (one.device_type, one.mechanism) == key), None)
+    return next((one for one in devices if one.manager == key), None)
 
 
 def registered_resources(group: NodegroupPlan, device_type: DeviceType) -> dict[str, int]:
