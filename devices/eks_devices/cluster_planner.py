@@ -9,21 +9,24 @@ from ._frozen import FrozenDict
 from .cluster_findings import cluster_findings
 from .efa_installation import EfaInstallation
 from .findings import EksDevicesError, Finding, fault, raise_faults, warning
-from .idle_options import contradicted_options, idle_options
+from .idle_options import idle_options
 from .installation_options import InstallationOptions, option_type_faults
 from .keep import Keep, frozen_keep, keep_faults
 from .kubernetes import KubernetesMinor, find_minor, support_findings
 from .names import DEFAULT_OWNER, EXTERNAL_OWNER, HOST_OWNER
 from .neuron_health_findings import neuron_health_findings
 from .neuron_installation import NeuronInstallation
-from .neuron_scheduler_findings import neuron_scheduler_findings
+from .neuron_scheduler_findings import neuron_scheduler_findings, scheduler_extension_faults
 from .nodegroup_planner import judge_nodegroup, nodegroup_faults
 from .nvidia_installation import NvidiaInstallation
 from .ordinary_nodes import ordinary_node_findings
 from .plans import ClusterPlan, DevicePlan, DriverPlan, NodegroupPlan
 from .spec import NodegroupSpec
 from .typecheck import listed, path_step
-from .ultraserver_operator_findings import ultraserver_operator_findings
+from .ultraserver_operator_findings import (
+    ultraserver_operator_faults,
+    ultraserver_operator_findings,
+)
 from .vocabulary import DeviceType, ManagerKey, Mechanism
 
 _NOT_INSTALLED = (EXTERNAL_OWNER, HOST_OWNER)
@@ -117,23 +120,28 @@ def findings_together(
     has_ordinary_nodes: bool = True,
 ) -> Iterator[Finding]:
     """What groups and their installation have together and none has alone."""
+    held = _held(plans, keep)
     yield from cluster_findings(plans)
     # While there is no group, nobody knows what is to be read.
     if plans:
-        yield from idle_options(options, _held(plans, keep))
+        yield from idle_options(options, held)
         if not has_ordinary_nodes:
-            yield from ordinary_node_findings(options, _held(plans, keep))
+            yield from ordinary_node_findings(options, held)
     if not default_elsewhere:
         yield from neuron_scheduler_findings(options.neuron, plans)
-    yield from neuron_health_findings(options.neuron.health, plans, _held(plans, keep))
-    yield from ultraserver_operator_findings(options.neuron, plans, _held(plans, keep), keep)
+    yield from neuron_health_findings(options.neuron.health, plans, held)
+    yield from ultraserver_operator_findings(options.neuron, plans, held, keep)
 
 
 def whole_faults(
     plans: tuple[NodegroupPlan, ...], keep: Keep, options: InstallationOptions
 ) -> list[Finding]:
     """The faults of a cluster that are none while groups may still come."""
-    return list(contradicted_options(options, _held(plans, keep)))
+    held = _held(plans, keep)
+    return [
+        *scheduler_extension_faults(options.neuron, held),
+        *ultraserver_operator_faults(options.neuron, held),
+    ]
 
 
 def join_faults(

@@ -36,6 +36,11 @@ class InstallationOptions:
     neuron: NeuronInstallation = field(default_factory=NeuronInstallation)
     efa: EfaInstallation = field(default_factory=EfaInstallation)
 
+    def value(self, path: str) -> object:
+        """The value of one option, "efa.build"."""
+        name, _, option = path.partition(".")
+        return getattr(getattr(self, name), option)
+
     def with_named(self, **named: Unpack[NamedOptions]) -> InstallationOptions:
         """These options, but for those that are named."""
         return InstallationOptions(

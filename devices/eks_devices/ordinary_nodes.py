@@ -9,7 +9,7 @@ from .findings import Finding, warning
 from .installation_options import InstallationOptions
 from .vocabulary import DeviceType, ManagerKey, Mechanism
 
-# What it is in words, the manager that it comes with, and the option that asks for it.
+# What it is in words, the manager that it comes with, and the option that asks for it, if any.
 _PODS: Final[tuple[tuple[str, ManagerKey, str], ...]] = (
     (
         "Neuron's scheduler extension and the scheduler that asks it",
@@ -39,7 +39,11 @@ def ordinary_node_findings(
         options: The options of the cluster's default installation.
         held: The managers that it holds.
     """
-    waiting = [what for what, manager, option in _PODS if manager in held and _on(options, option)]
+    waiting = [
+        what
+        for what, manager, option in _PODS
+        if manager in held and (not option or options.value(option))
+    ]
     if waiting:
         yield warning(
             "NoOrdinaryNodes",
@@ -49,8 +53,3 @@ def ordinary_node_findings(
             fix="use add_system_nodegroup(), which CoreDNS needs too; acknowledge this where the "
             "cluster has other nodes without devices",
         )
-
-
-def _on(options: InstallationOptions, option: str) -> bool:
-    maker, _, name = option.partition(".")
-    return not option or bool(getattr(getattr(options, maker), name))

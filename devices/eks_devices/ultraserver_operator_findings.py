@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 from ._data import read_toml
-from .findings import Finding, info, warning
+from .findings import Finding, fault, info, warning
 from .keep import Keep
 from .neuron_installation import NeuronInstallation
 from .plans import NodegroupPlan
@@ -14,6 +14,7 @@ from .vocabulary import DeviceType, ManagerKey, Mechanism
 
 _PATH: Final = "neuron.ultraserver_operator"
 _DRIVER: Final[ManagerKey] = (DeviceType.NEURON, Mechanism.DRA)
+_PLUGIN: Final[ManagerKey] = (DeviceType.NEURON, Mechanism.DEVICE_PLUGIN)
 _EFA_DRIVER: Final[ManagerKey] = (DeviceType.EFA, Mechanism.DRA)
 _EFA_PLUGIN: Final[ManagerKey] = (DeviceType.EFA, Mechanism.DEVICE_PLUGIN)
 
@@ -40,6 +41,29 @@ def ultraserver_operator_findings(
         yield _without_effect()
     elif _EFA_DRIVER not in held or any(_has(one, _EFA_PLUGIN) for one in served):
         yield _needs_efa_driver()
+
+
+def ultraserver_operator_faults(
+    neuron: NeuronInstallation, held: Collection[ManagerKey]
+) -> Iterator[Finding]:
+    """The fault of the operator in a cluster whose Neuron devices are all by device plugin.
+
+    Args:
+        neuron: What the installation is asked for.
+        held: The managers that it holds once every group is known.
+    """
+    if neuron.ultraserver_operator and _PLUGIN in held and _DRIVER not in held:
+        yield fault(
+            "UltraServerOperatorNeedsDra",
+            _PATH,
+            "the installation of the cluster has Neuron devices by device plugin alone, and the "
+            "operator reads what the DRA driver publishes",
+            got=True,
+            allowed="False, or clusters with Neuron devices by DRA",
+            fix="leave it out, or use mechanism=Mechanism.DRA for a group, or name "
+            "DeviceType.NEURON: (Mechanism.DRA,) in keep",
+            source=_operator()["source"],
+        )
 
 
 def _operator() -> dict[str, Any]:
