@@ -14,12 +14,12 @@ from constructs import Construct, IValidation
 
 from eks_devices import EksDevicesError, Finding
 from eks_devices.plans import PLAN_FILE_SCHEMA, PLAN_FILE_SUFFIX
+from eks_devices.scope_options import unread_findings
 from eks_devices.second_managers import cdk_plugin_construct, cdk_plugin_faults
 
 from .annotations import annotate, inform, warn
 from .hosts import NodegroupHost
 from .known_cluster import KnownCluster
-from .scope_options import unread_findings
 from .tree import child_of, is_in_tree, top_stack
 
 if TYPE_CHECKING:

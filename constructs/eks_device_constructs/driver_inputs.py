@@ -9,14 +9,14 @@ from eks_device_charts.manifests import ImageSource
 from eks_devices import DeviceType, Finding
 from eks_devices.checks import scope_faults
 from eks_devices.findings import fault
-from eks_devices.installation_options import OPTION_TYPES, NamedOptions, option_type_faults
+from eks_devices.installation_options import NamedOptions, option_type_faults
 from eks_devices.keep import keep_faults
 from eks_devices.kubernetes import minors
+from eks_devices.scope_options import late_default_faults, scope_option_faults
 from eks_devices.typecheck import member, members, wrong_type
 
 from .delivery import Delivery
 from .hosts import NodegroupHost
-from .scope_options import late_default_faults
 from .tree import is_in_tree
 
 
@@ -61,7 +61,8 @@ def installation_faults(
         yield from _default_faults(host) or _late_faults(host, options)
     else:
         yield from _scope_faults(host, keep, scope_name)
-        yield from _other_option_faults(host, options)
+        if default := host.fleet.drivers:
+            yield from scope_option_faults(options, default.node.path, host.fleet.options)
 
 
 def _default_faults(host: NodegroupHost) -> list[Finding]:
@@ -103,25 +104,6 @@ def _late_faults(host: NodegroupHost, options: Mapping[str, object]) -> Iterator
         served = [one for one in fleet.groups if one.serving.installation is scope]
         drawn = [(one.plan, fleet.drawn_with(one)) for one in served]
         yield from late_default_faults(scope.node.path, scope.named_options, drawn, after=after)
-
-
-def _other_option_faults(host: NodegroupHost, options: Mapping[str, object]) -> Iterator[Finding]:
-    """The faults of a scope with other options than the default installation has for both."""
-    default = host.fleet.drivers
-    if default is None:
-        return
-    for name, value in options.items():
-        # What is of another type is refused already, and may raise when it is compared.
-        is_judged = isinstance(value, OPTION_TYPES[name])
-        if is_judged and value != getattr(host.fleet.options, name):
-            yield fault(
-                f"{OPTION_TYPES[name].__name__}Differs",
-                name,
-                f"a cluster has these options once, and {default.node.path} has others",
-                got=value,
-                allowed="None, or the options of the default installation",
-                fix=f"leave {name} out",
-            )
 
 
 def _scope_faults(host: NodegroupHost, keep: object, scope_name: object) -> Iterator[Finding]:

@@ -1,27 +1,26 @@
-"""What a scope says of options that its cluster has once, before the default one is known."""
+"""What a scoped installation says of options that its cluster has once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final
 
-from eks_devices import (
-    DeviceType,
-    DranetBuild,
-    EfaInstallation,
-    Finding,
-    NeuronInstallation,
-    NodegroupPlan,
-)
-from eks_devices.cluster_planner import drivers_of
-from eks_devices.efa_installation import build_of
-from eks_devices.feature_gates import told_gates
-from eks_devices.findings import fault, warning
-from eks_devices.installation_options import OPTION_TYPES, InstallationOptions, NamedOptions
+from .cluster_planner import drivers_of
+from .efa_installation import DranetBuild, EfaInstallation, build_of
+from .feature_gates import told_gates
+from .findings import Finding, fault, warning
+from .installation_options import OPTION_TYPES, InstallationOptions, NamedOptions
+from .neuron_installation import NeuronInstallation
+from .plans import NodegroupPlan
+from .vocabulary import DeviceType
 
 
 def unread_findings(named: NamedOptions) -> Iterator[Finding]:
-    """The warnings of what a scope is asked for and a default installation has a part in."""
+    """The warnings of options of a scope of which the default installation does a part, or all.
+
+    Args:
+        named: The options of a scope whose default installation is in another app.
+    """
     if named["neuron"] not in (None, NeuronInstallation()):
         yield warning(
             "NeuronOptionsOfDefault",
@@ -38,6 +37,28 @@ def unread_findings(named: NamedOptions) -> Iterator[Finding]:
             "gives, and that one is not known here",
             fix="pass the same efa= to the default installation of the cluster",
         )
+
+
+def scope_option_faults(
+    named: Mapping[str, object], default: str, options: InstallationOptions
+) -> Iterator[Finding]:
+    """The faults of a scope with other options than the default installation has for both.
+
+    Args:
+        named: The options that it is given; what is of another type has a fault already.
+        default: Where the default installation stands.
+        options: The options of that.
+    """
+    for name, value in named.items():
+        # What is of another type may raise when it is compared.
+        if isinstance(value, OPTION_TYPES[name]) and value != getattr(options, name):
+            yield _differs(
+                name,
+                default,
+                got=value,
+                allowed="None, or the options of the default installation",
+                fix=f"leave {name} out",
+            )
 
 
 def late_default_faults(
@@ -57,10 +78,9 @@ def late_default_faults(
     """
     for name, value in named.items():
         if value is not None and value != getattr(after, name):
-            yield fault(
-                f"{OPTION_TYPES[name].__name__}Differs",
+            yield _differs(
                 name,
-                f"a cluster has these options once, and {scope} has others",
+                scope,
                 got=getattr(after, name),
                 allowed="the options of the scope, or a scope without any",
                 fix=f"leave {name} out of the scope",
@@ -78,6 +98,17 @@ def late_default_faults(
                 allowed="an installation that comes before its groups",
                 fix="make the default DeviceDrivers before the groups of its scopes",
             )
+
+
+def _differs(name: str, other: str, *, got: object, allowed: str, fix: str) -> Finding:
+    return fault(
+        f"{OPTION_TYPES[name].__name__}Differs",
+        name,
+        f"a cluster has these options once, and {other} has others",
+        got=got,
+        allowed=allowed,
+        fix=fix,
+    )
 
 
 def _gates(plan: NodegroupPlan, options: InstallationOptions) -> list[dict[str, bool]]:
