@@ -11,19 +11,14 @@ from constructs import Construct
 
 from eks_devices import (
     ClusterPlan,
-    ComputeDomain,
     EksDevicesError,
-    ResourceClaim,
-    ResourceClaimTemplate,
 )
-from eks_devices.claims.objects import object_keys
+from eks_devices.claims.objects import Claim, object_keys
 from eks_devices.findings import Finding, fault, raise_faults
 from eks_devices.typecheck import is_token, listed, wrong_type
 
 from .manifests import ImageSource
 from .manifests.assembly import manifests_by_part
-
-Claim = ResourceClaimTemplate | ResourceClaim | ComputeDomain
 
 _NAMESPACES = "namespaces"
 

@@ -12,7 +12,7 @@ from eks_devices import (
     ResourceClaim,
     ResourceClaimTemplate,
 )
-from eks_devices.claims.on_nodegroup import Claim
+from eks_devices.claims.objects import Claim
 
 
 class ClaimOwner:

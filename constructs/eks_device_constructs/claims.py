@@ -9,8 +9,8 @@ from constructs import Construct, IConstruct
 
 from eks_device_charts.manifests.bundles import namespace_bundle
 from eks_devices import DranetBuild, EksDevicesError, Finding, NodegroupPlan
-from eks_devices.claims.objects import ObjectKey, object_keys
-from eks_devices.claims.on_nodegroup import Claim, claim_findings, claim_manifest
+from eks_devices.claims.objects import Claim, ObjectKey, object_keys
+from eks_devices.claims.on_nodegroup import claim_findings, claim_manifest
 from eks_devices.findings import fault, info, raise_faults
 from eks_devices.typecheck import boolean
 

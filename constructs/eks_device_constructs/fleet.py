@@ -12,7 +12,7 @@ from constructs import IConstruct
 
 from eks_devices import ClusterPlan, Finding, NodegroupPlan
 from eks_devices.claims.elsewhere import elsewhere_findings
-from eks_devices.claims.on_nodegroup import Claim
+from eks_devices.claims.objects import Claim
 from eks_devices.claims.summary import claim_summary
 from eks_devices.cluster_planner import (
     drivers_of,

@@ -13,7 +13,7 @@ from eks_devices import (
     NodegroupOptions,
     NodegroupPlan,
 )
-from eks_devices.claims.on_nodegroup import Claim
+from eks_devices.claims.objects import Claim
 
 from .annotations import warn
 from .claim_owner import ClaimOwner

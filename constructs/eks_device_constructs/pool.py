@@ -15,7 +15,7 @@ from eks_devices import (
     NodegroupOptions,
 )
 from eks_devices.capacity import capacity_faults
-from eks_devices.claims.on_nodegroup import Claim
+from eks_devices.claims.objects import Claim
 from eks_devices.findings import Finding, fault, raise_faults
 from eks_devices.labels import pool_faults
 from eks_devices.nodegroup_rules import nodegroup_name_faults

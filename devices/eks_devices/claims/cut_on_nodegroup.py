@@ -10,12 +10,10 @@ from ..mig import MIG_GUIDE, Mig, partitions
 from ..plans import DevicePlan, NodegroupPlan
 from .kinds import WHOLE_GPUS, RequestKind
 from .requests import DeviceRequest
-from .templates import ResourceClaim, ResourceClaimTemplate
-
-Claim = ResourceClaim | ResourceClaimTemplate
+from .templates import DeviceClaim
 
 
-def cut_faults(claim: Claim, gpus: DevicePlan, plan: NodegroupPlan) -> Iterator[Finding]:
+def cut_faults(claim: DeviceClaim, gpus: DevicePlan, plan: NodegroupPlan) -> Iterator[Finding]:
     """Faults of partitions on whole GPUs, of whole GPUs where each is cut, and of other cuts.
 
     Args:
@@ -34,7 +32,9 @@ def cut_faults(claim: Claim, gpus: DevicePlan, plan: NodegroupPlan) -> Iterator[
         yield from _other_cuts(claim, mig, gpus, plan)
 
 
-def _other_cuts(claim: Claim, mig: Mig, gpus: DevicePlan, plan: NodegroupPlan) -> Iterator[Finding]:
+def _other_cuts(
+    claim: DeviceClaim, mig: Mig, gpus: DevicePlan, plan: NodegroupPlan
+) -> Iterator[Finding]:
     """Faults of profiles that nodes are not cut into, and of more than they are cut into."""
     cut = dict(partitions(mig, plan.instance_type) or ())
     wanted: Counter[str] = Counter()

@@ -16,18 +16,9 @@ from .match import MatchAttribute
 from .partitions import partition_gpus
 from .requests import DeviceRequest
 from .syntax import DRA_PAGE
-from .templates import ResourceClaim, ResourceClaimTemplate
-
-Claim = ResourceClaim | ResourceClaimTemplate
+from .templates import DeviceClaim, claimed_devices
 
 _EFA_PAGE = "https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html"
-
-
-def manifest_requests(manifest: dict[str, Any]) -> list[dict[str, Any]]:
-    """The requests of a claim, or a template, as its manifest has them."""
-    spec = manifest["spec"]
-    found: list[dict[str, Any]] = spec.get("spec", spec).get("devices", {}).get("requests", [])
-    return found
 
 
 def efa_faults(path: str, manifest: dict[str, Any], plan: NodegroupPlan) -> Iterator[Finding]:
@@ -45,7 +36,9 @@ def efa_faults(path: str, manifest: dict[str, Any], plan: NodegroupPlan) -> Iter
         )
 
 
-def efa_findings(claim: Claim, manifest: dict[str, Any], plan: NodegroupPlan) -> Iterator[Finding]:
+def efa_findings(
+    claim: DeviceClaim, manifest: dict[str, Any], plan: NodegroupPlan
+) -> Iterator[Finding]:
     """The warning of a claim that leaves devices of a node without EFAs.
 
     Args:
@@ -75,11 +68,11 @@ def _claimed(plan: NodegroupPlan) -> DevicePlan | None:
 
 
 def _asked(manifest: dict[str, Any]) -> int:
-    requests = (one["exactly"] for one in manifest_requests(manifest))
+    requests = (one["exactly"] for one in claimed_devices(manifest).get("requests", ()))
     return sum(one["count"] for one in requests if one["deviceClassName"] == EFA_CLASS)
 
 
-def _part(claim: Claim, plan: NodegroupPlan) -> tuple[int, int, str] | None:
+def _part(claim: DeviceClaim, plan: NodegroupPlan) -> tuple[int, int, str] | None:
     """How many accelerators a claim takes, of how many, and their name; None for all or none."""
     gpus = count_of(claim, *WHOLE_GPUS) + partition_gpus(claim, plan.instance_type)
     wanted = {
@@ -93,7 +86,7 @@ def _part(claim: Claim, plan: NodegroupPlan) -> tuple[int, int, str] | None:
     return None
 
 
-def _match(claim: Claim, plan: NodegroupPlan) -> Iterator[str]:
+def _match(claim: DeviceClaim, plan: NodegroupPlan) -> Iterator[str]:
     """The match by which the claim would have its share of the EFAs, if there is one."""
     requests = [_open(one) for one in claim.requests]
     for match, name in (

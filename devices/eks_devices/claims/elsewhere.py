@@ -9,13 +9,13 @@ from ..names import NODEGROUP_LABEL, POOL_LABEL
 from ..plans import NodegroupPlan
 from .compute_domain import ComputeDomain
 from .gpus_on_nodegroup import missing_gates
-from .templates import ResourceClaim, ResourceClaimTemplate
+from .objects import Claim
 
 _SOURCE = "https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/"
 
 
 def elsewhere_findings(
-    claim: ResourceClaim | ResourceClaimTemplate | ComputeDomain,
+    claim: Claim,
     plan: NodegroupPlan,
     plans: Iterable[NodegroupPlan],
 ) -> Iterator[Finding]:

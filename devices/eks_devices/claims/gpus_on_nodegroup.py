@@ -15,7 +15,7 @@ from ..vocabulary import DeviceType, Feature, Mechanism
 from .cut_on_nodegroup import cut_faults
 from .kinds import RequestKind
 from .requests import DeviceRequest
-from .templates import ResourceClaim, ResourceClaimTemplate
+from .templates import DeviceClaim, ResourceClaimTemplate
 
 _GATES: Final = {Feature.TIME_SLICING: TIME_SLICING_GATE, Feature.MPS: MPS_GATE}
 _SHARES_PAGE: Final = (
@@ -24,10 +24,8 @@ _SHARES_PAGE: Final = (
 )
 _BY_MEMORY: Final = "memory"
 
-Claim = ResourceClaim | ResourceClaimTemplate
 
-
-def gpu_claim_faults(claim: Claim, plan: NodegroupPlan) -> Iterator[Finding]:
+def gpu_claim_faults(claim: DeviceClaim, plan: NodegroupPlan) -> Iterator[Finding]:
     """Faults of what the driver on the nodes does not do; a driver of others is not judged."""
     gpus = _our_gpus(plan)
     if gpus is None:
@@ -44,7 +42,7 @@ def gpu_claim_faults(claim: Claim, plan: NodegroupPlan) -> Iterator[Finding]:
 
 
 def missing_gates(
-    claim: Claim, plan: NodegroupPlan, *, selected: bool = True
+    claim: DeviceClaim, plan: NodegroupPlan, *, selected: bool = True
 ) -> Iterator[tuple[int, str]]:
     """The requests, by index, whose gate the driver on a group's nodes has off, and the gate.
 
@@ -61,7 +59,7 @@ def missing_gates(
             yield index, gate
 
 
-def gpu_claim_findings(claim: Claim, plan: NodegroupPlan) -> Iterator[Finding]:
+def gpu_claim_findings(claim: DeviceClaim, plan: NodegroupPlan) -> Iterator[Finding]:
     """What is worth knowing of a claim for GPUs on the nodes of a group."""
     gpus = _our_gpus(plan)
     shares = _shares(gpus) if gpus else ""
@@ -138,7 +136,7 @@ def _may_be_shared(request: DeviceRequest, shares: str) -> bool:
     return shares != _BY_MEMORY or request.memory is not None
 
 
-def _shared_by_claims(claim: Claim, shares: str) -> Finding:
+def _shared_by_claims(claim: DeviceClaim, shares: str) -> Finding:
     text = "several claims, and requests of a claim, may get one GPU at once, without isolation"
     if any(one.sharing for one in claim.requests):
         text += "; the driver starts no Pod whose claim shares the GPU in another way than the "
@@ -154,7 +152,7 @@ def _shared_by_claims(claim: Claim, shares: str) -> Finding:
     )
 
 
-def _shared_by_containers(claim: Claim) -> Finding:
+def _shared_by_containers(claim: DeviceClaim) -> Finding:
     return info(
         "SharedByContainers",
         f"{claim.path}.requests",
@@ -166,7 +164,7 @@ def _shared_by_containers(claim: Claim) -> Finding:
     )
 
 
-def _slice_findings(claim: Claim, plan: NodegroupPlan) -> Iterator[Finding]:
+def _slice_findings(claim: DeviceClaim, plan: NodegroupPlan) -> Iterator[Finding]:
     """The driver fails where a GPU does not let its time slice be set."""
     row = read_toml("limits.toml")["time_slices"]
     chip = AcceleratedInstanceType.of(plan.instance_type).accelerator
@@ -180,7 +178,7 @@ def _slice_findings(claim: Claim, plan: NodegroupPlan) -> Iterator[Finding]:
             )
 
 
-def _part_findings(claim: Claim, plan: NodegroupPlan) -> Iterator[Finding]:
+def _part_findings(claim: DeviceClaim, plan: NodegroupPlan) -> Iterator[Finding]:
     """The warning of MPS on a part of a GPU; time slices have one of their own."""
     row = read_toml("limits.toml")["gpu_parts"]["sharing"]
     chip = AcceleratedInstanceType.of(plan.instance_type).accelerator
@@ -194,7 +192,7 @@ def _part_findings(claim: Claim, plan: NodegroupPlan) -> Iterator[Finding]:
             )
 
 
-def _offered_twice(claim: Claim, plan: NodegroupPlan) -> Finding:
+def _offered_twice(claim: DeviceClaim, plan: NodegroupPlan) -> Finding:
     return warning(
         "GpuOfferedTwice",
         f"{claim.path}.requests",

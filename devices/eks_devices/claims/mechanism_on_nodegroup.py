@@ -10,11 +10,9 @@ from ..plans import DevicePlan, NodegroupPlan
 from ..vocabulary import DeviceType, Mechanism
 from .compute_domain import ComputeDomain
 from .hardware import most_devices
+from .objects import Claim
 from .served import is_served
 from .syntax import DRA_PAGE
-from .templates import ResourceClaim, ResourceClaimTemplate
-
-Claim = ResourceClaim | ResourceClaimTemplate | ComputeDomain
 
 
 def mechanism_faults(claim: Claim, plan: NodegroupPlan) -> Iterator[Finding]:

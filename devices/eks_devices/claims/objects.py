@@ -1,9 +1,12 @@
-"""Which objects of a cluster a claim leads to, so that no two lead to one."""
+"""What is claimed in a cluster, and to which objects it leads, so that no two lead to one."""
 
 from __future__ import annotations
 
 from .compute_domain import ComputeDomain
-from .templates import ResourceClaim, ResourceClaimTemplate
+from .templates import DeviceClaim, ResourceClaim, ResourceClaimTemplate
+
+Claim = DeviceClaim | ComputeDomain
+"""What Pods on the nodes of a group can be given by its name."""
 
 # Kind, namespace and name.
 ObjectKey = tuple[str, str, str]
@@ -11,7 +14,7 @@ ObjectKey = tuple[str, str, str]
 _KINDS = (ComputeDomain, ResourceClaim, ResourceClaimTemplate)
 
 
-def object_keys(claim: ComputeDomain | ResourceClaim | ResourceClaimTemplate) -> list[ObjectKey]:
+def object_keys(claim: Claim) -> list[ObjectKey]:
     """Kind, namespace and name of what a claim leads to, the claim itself first.
 
     For a ComputeDomain the driver makes a template. Where there is another one of its name, the

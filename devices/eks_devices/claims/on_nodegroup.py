@@ -1,4 +1,4 @@
-"""Claims for the nodes of a planned group: whether its devices are claimed there at all."""
+"""Claims for the nodes of a planned group: their manifests, and what is wrong or to know there."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from .._data import read_toml
 from ..efa_installation import DranetBuild
-from ..findings import EksDevicesError, Finding, fault, info, raise_faults, warning
+from ..findings import EksDevicesError, Finding, fault, info, raise_faults
 from ..instance_types import AcceleratedInstanceType
 from ..names import NODEGROUP_LABEL
 from ..plans import NodegroupPlan
@@ -17,22 +17,16 @@ from ..vocabulary import DeviceType
 from .alignment import root_findings
 from .asked import own_type
 from .compute_domain import ComputeDomain
-from .efas_on_nodegroup import efa_faults, efa_findings, manifest_requests
+from .efas_on_nodegroup import efa_faults, efa_findings
 from .gpus_on_nodegroup import gpu_claim_faults, gpu_claim_findings
 from .kinds import RequestKind
 from .mechanism_on_nodegroup import mechanism_faults
 from .neuron_findings import neuron_findings
+from .nodes_on_nodegroup import domain_findings, ultraserver_findings
+from .objects import Claim
 from .requests import DeviceRequest
 from .reuse_on_nodegroup import reuse_findings, shared_efa_faults, shared_efa_findings
-from .templates import ResourceClaim, ResourceClaimTemplate
-
-Claim = ResourceClaim | ResourceClaimTemplate | ComputeDomain
-
-_MODES = "https://awsdocs-neuron.readthedocs-hosted.com/en/latest/deploy/eks/dra.html"
-_CLIQUES = (
-    "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/blob/main/"
-    "cmd/compute-domain-daemon/cdclique.go"
-)
+from .templates import DeviceClaim, claimed_devices
 
 
 def claim_manifest(
@@ -95,69 +89,23 @@ def claim_findings(
         build: The build of DRANET that serves it; not known unless named.
     """
     if isinstance(claim, ComputeDomain):
-        return list(_domain_findings(claim, plan))
+        return list(domain_findings(claim, plan))
     instance = AcceleratedInstanceType.of(plan.instance_type)
     return [
         *_search_findings(claim.path, manifest),
         *root_findings(claim, instance),
         *neuron_findings(claim, instance),
         *efa_findings(claim, manifest, plan),
-        *_ultraserver_findings(claim, plan),
+        *ultraserver_findings(claim, plan),
         *reuse_findings(claim, plan),
         *shared_efa_findings(claim, plan, build),
         *gpu_claim_findings(claim, plan),
     ]
 
 
-def _domain_findings(domain: ComputeDomain, plan: NodegroupPlan) -> Iterator[Finding]:
-    if domain.nodes > plan.max_size:
-        yield warning(
-            "DomainLargerThanNodegroup",
-            f"{domain.path}.nodes",
-            f"the domain waits for {domain.nodes} nodes, and group {plan.name} has at most "
-            f"{plan.max_size}",
-            fix="ask for fewer nodes, raise max_size, or see that other groups hold the rest",
-        )
-    size = _ultraserver_size(plan)
-    if size and domain.nodes > size:
-        yield warning(
-            "DomainBeyondUltraServer",
-            f"{domain.path}.nodes",
-            f"the domain waits for {domain.nodes} nodes, and an UltraServer of group {plan.name} "
-            f"has {size}: the driver joins the nodes of each UltraServer by themselves, so Pods "
-            "of two UltraServers share no memory",
-            fix=f"make a ComputeDomain of at most {size} nodes for each UltraServer, or a job "
-            "that reaches the other UltraServers over EFA",
-            source=_CLIQUES,
-        )
-
-
-def _ultraserver_findings(
-    claim: ResourceClaim | ResourceClaimTemplate, plan: NodegroupPlan
-) -> Iterator[Finding]:
-    """The warning of more nodes that work together than the group can have."""
-    for index, request in enumerate(claim.requests):
-        if request.mode is not None and request.mode > plan.max_size:
-            yield warning(
-                "UltraServerLargerThanNodegroup",
-                f"{claim.path}.requests[{index}].mode",
-                f"{request.mode} nodes of an UltraServer work together, and group {plan.name} has "
-                f"at most {plan.max_size}: the Pods would wait for the others",
-                fix=f"raise max_size to {request.mode}, use a smaller mode, or see that other "
-                "groups hold the rest of the same UltraServer",
-                source=_MODES,
-            )
-
-
-def _ultraserver_size(plan: NodegroupPlan) -> int:
-    """The most nodes of the group that are of one UltraServer; 0 where there are none."""
-    sizes = AcceleratedInstanceType.of(plan.instance_type).ultraserver_sizes
-    return plan.capacity.nodes or max(sizes, default=0)
-
-
 def _search_findings(path: str, manifest: dict[str, Any]) -> Iterator[Finding]:
     limit = read_toml("limits.toml")["search"]
-    devices = sum(one["exactly"]["count"] for one in manifest_requests(manifest))
+    devices = sum(one["exactly"]["count"] for one in claimed_devices(manifest)["requests"])
     if devices > limit["quick"]:
         yield info(
             "LongSearch",
@@ -169,9 +117,7 @@ def _search_findings(path: str, manifest: dict[str, Any]) -> Iterator[Finding]:
         )
 
 
-def _fitted(
-    claim: ResourceClaim | ResourceClaimTemplate, plan: NodegroupPlan
-) -> ResourceClaim | ResourceClaimTemplate:
+def _fitted(claim: DeviceClaim, plan: NodegroupPlan) -> DeviceClaim:
     """Without a match, an open EFA count is every EFA that the group's nodes have."""
     efa = plan.device_of(DeviceType.EFA)
     if claim.match is not None or efa is None:

@@ -11,14 +11,12 @@ from ..kubernetes import floors
 from ..plans import NodegroupPlan
 from ..support import Support, find_support
 from ..vocabulary import Compute, DeviceType, Feature, Mechanism
-from .templates import ResourceClaim, ResourceClaimTemplate
+from .templates import DeviceClaim, ResourceClaim
 
 _UNKNOWN = "which build serves these nodes is not known here"
 
 
-def reuse_findings(
-    claim: ResourceClaim | ResourceClaimTemplate, plan: NodegroupPlan
-) -> Iterator[Finding]:
+def reuse_findings(claim: DeviceClaim, plan: NodegroupPlan) -> Iterator[Finding]:
     """The patch of Kubernetes that nodes need for a claim which Pods share.
 
     A warning where the pinned release of the nodes is older, else an info: which patch a release
@@ -39,7 +37,7 @@ def reuse_findings(
 
 
 def shared_efa_findings(
-    claim: ResourceClaim | ResourceClaimTemplate, plan: NodegroupPlan, build: DranetBuild | None
+    claim: DeviceClaim, plan: NodegroupPlan, build: DranetBuild | None
 ) -> Iterator[Finding]:
     """The warning of EFAs that several Pods share, which builds of DRANET differ about.
 
@@ -55,7 +53,7 @@ def shared_efa_findings(
 
 
 def shared_efa_faults(
-    claim: ResourceClaim | ResourceClaimTemplate, plan: NodegroupPlan, build: DranetBuild | None
+    claim: DeviceClaim, plan: NodegroupPlan, build: DranetBuild | None
 ) -> Iterator[Finding]:
     """The fault of EFAs that several Pods share, where upstream's build refuses such a claim."""
     support = _shared_claim(plan)
@@ -72,7 +70,7 @@ def shared_efa_faults(
         )
 
 
-def _shared_efas(claim: ResourceClaim | ResourceClaimTemplate) -> Iterator[str]:
+def _shared_efas(claim: DeviceClaim) -> Iterator[str]:
     """The paths of requests for EFAs that several Pods may share."""
     for index, request in enumerate(claim.requests) if isinstance(claim, ResourceClaim) else ():
         if request.kind.device_type is DeviceType.EFA:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from .compute_domain import ComputeDomain
-from .on_nodegroup import Claim
+from .objects import Claim
+from .templates import claimed_devices
 
 
 def claim_summary(claim: Claim, manifest: dict[str, Any]) -> dict[str, Any]:
@@ -25,10 +25,9 @@ def claim_summary(claim: Claim, manifest: dict[str, Any]) -> dict[str, Any]:
     }
     if isinstance(claim, ComputeDomain):
         return told | {"nodes": claim.nodes, "channel_template": claim.channel}
-    spec = manifest["spec"]
-    devices = spec.get("spec", spec)["devices"]
+    devices = claimed_devices(manifest)
     told["requests"] = list(map(_request, devices["requests"]))
-    told["match"] = list(_matched(devices))
+    told["match"] = [one["matchAttribute"] for one in devices.get("constraints", ())]
     return told
 
 
@@ -42,8 +41,3 @@ def _request(request: dict[str, Any]) -> dict[str, Any]:
     }
     capacity = exactly.get("capacity", {}).get("requests")
     return told | ({"capacity": dict(capacity)} if capacity else {})
-
-
-def _matched(devices: dict[str, Any]) -> Iterator[str]:
-    for one in devices.get("constraints", ()):
-        yield one["matchAttribute"]

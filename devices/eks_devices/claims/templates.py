@@ -158,6 +158,17 @@ class ResourceClaimTemplate(_Claim):
         return spec
 
 
+DeviceClaim = ResourceClaim | ResourceClaimTemplate
+"""A claim for devices, one for all Pods that name it or one for each."""
+
+
+def claimed_devices(manifest: dict[str, Any]) -> dict[str, Any]:
+    """What the manifest of a claim or a template says of devices; empty for other objects."""
+    spec = manifest["spec"]
+    devices: dict[str, Any] = spec.get("spec", spec).get("devices", {})
+    return devices
+
+
 def _devices(asked: Asked, counts: Sequence[int], instance_type: str | None) -> dict[str, Any]:
     pairs = zip(asked.requests, counts, strict=True)
     requests = [one.to_dict(count=count, instance_type=instance_type) for one, count in pairs]
