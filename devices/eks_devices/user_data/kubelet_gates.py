@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -19,6 +19,15 @@ GATES: Final = "featureGates"
 _GATES_FLAG: Final = "--feature-gates"
 # What Go reads as true in a flag, in lower case.
 _TRUE: Final = ("1", "t", "true")
+
+
+class _Gate(NamedTuple):
+    """A gate that a user sets, where it stands below the kubelet, and as what it was written."""
+
+    name: str
+    on: object
+    key: str
+    got: object
 
 
 class RefusedGate(NamedTuple):
@@ -55,26 +64,18 @@ def kubelet_gate_faults(spec: NodegroupSpec, version: str, *, by_claims: bool) -
         version: The minor of its nodes, "1.35".
         by_claims: Whether devices of the group are handed out by claims.
     """
-    for name, on in _given(spec.kubelet):
-        one = _judged(name, f"{GATES}.{name}", on, version, got=on, by_claims=by_claims)
-        if one is not None:
-            path, allowed = f"{spec.path}.kubelet.{one.key}", f"{one.plans}, or other gates"
-            yield refused(one.key, one.row, path, got=one.got, allowed=allowed)
+    for one in _refused(_of_config(spec.kubelet, GATES), version, by_claims=by_claims):
+        path, allowed = f"{spec.path}.kubelet.{one.key}", f"{one.plans}, or other gates"
+        yield refused(one.key, one.row, path, got=one.got, allowed=allowed)
 
 
 def refused_gates(
     kubelet: Mapping[str, Any], version: str, *, by_claims: bool
 ) -> Iterator[RefusedGate]:
     """The gates of the part `kubelet` of a NodeConfig that a version or the group does not bear."""
-    for name, on in _given(kubelet.get("config") or {}):
-        key = f"config.{GATES}.{name}"
-        one = _judged(name, key, on, version, got=on, by_claims=by_claims)
-        yield from [] if one is None else [one]
-    for gate in _flag_gates(kubelet.get("flags") or ()):
-        name, _, value = gate.partition("=")
-        on = value.lower() in _TRUE
-        one = _judged(name, "flags", on, version, got=gate, by_claims=by_claims)
-        yield from [] if one is None else [one]
+    config, flags = kubelet.get("config") or {}, kubelet.get("flags") or ()
+    given = [*_of_config(config, f"config.{GATES}"), *_of_flags(flags)]
+    return _refused(given, version, by_claims=by_claims)
 
 
 def flag_name(word: str) -> str:
@@ -95,13 +96,13 @@ def refused(name: str, row: Mapping[str, Any], path: str, *, got: object, allowe
     )
 
 
-def _given(config: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+def _of_config(config: Mapping[str, Any], key: str) -> Iterator[_Gate]:
     gates = found(config, (GATES,))
-    yield from gates.items() if isinstance(gates, Mapping) else ()
+    for name, on in gates.items() if isinstance(gates, Mapping) else ():
+        yield _Gate(name=name, on=on, key=f"{key}.{name}", got=on)
 
 
-def _flag_gates(flags: Sequence[str]) -> Iterator[str]:
-    """The gates that flags name, each with its value."""
+def _of_flags(flags: Sequence[str]) -> Iterator[_Gate]:
     # nodeadm writes all flags into one line, so a name and its value may be two texts.
     for before, word in pairwise(["", *" ".join(flags).split()]):
         flag, _, value = word.partition("=")
@@ -112,23 +113,24 @@ def _flag_gates(flags: Sequence[str]) -> Iterator[str]:
             if flag_name(before) == _GATES_FLAG
             else ""
         )
-        yield from filter(None, gates.split(","))
+        for gate in filter(None, gates.split(",")):
+            name, _, value = gate.partition("=")
+            yield _Gate(name=name, on=value.lower() in _TRUE, key="flags", got=gate)
 
 
-def _judged(
-    name: str, key: str, on: object, version: str, *, got: object, by_claims: bool
-) -> RefusedGate | None:
-    """What is wrong with a gate and its value, None for nothing that is known."""
+def _refused(given: Iterable[_Gate], version: str, *, by_claims: bool) -> Iterator[RefusedGate]:
+    """Those of a user's gates of which something is known to be wrong."""
     facts = read_toml("kubernetes.toml")
     claims = read_toml("user_data.toml")["kubelet"]["claims_gate"]
-    if name == claims["name"] and by_claims and on is not True:
-        return RefusedGate(key, got, "true", claims)
-    locked = facts["locked_gates"].get(name)
-    if locked and version_key(locked) <= version_key(version) and on is not True:
-        return RefusedGate(key, got, "true", _row("gate_locked", name, version, locked))
-    if facts["gates"].get(name, {}).get(version) == "none":
-        return RefusedGate(key, got, "no such gate", _row("gate_unknown", name, version, ""))
-    return None
+    for name, on, key, got in given:
+        locked = facts["locked_gates"].get(name)
+        is_locked = locked and version_key(locked) <= version_key(version)
+        if name == claims["name"] and by_claims and on is not True:
+            yield RefusedGate(key, got, "true", claims)
+        elif is_locked and on is not True:
+            yield RefusedGate(key, got, "true", _row("gate_locked", name, version, locked))
+        elif facts["gates"].get(name, {}).get(version) == "none":
+            yield RefusedGate(key, got, "no such gate", _row("gate_unknown", name, version, ""))
 
 
 def _row(id: str, name: str, version: str, locked: str) -> Mapping[str, Any]:  # noqa: A002
