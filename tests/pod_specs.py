@@ -78,3 +78,13 @@ NO_POD_SPECS: list[tuple[Any, tuple[str, str]]] = [
         ("WrongType", "pod_spec.initContainers"),
     ),
 ]
+
+
+def claiming(spec: dict[str, Any], claim: str) -> list[str]:
+    """The containers that list a claim."""
+    every = [*(spec.get("initContainers") or []), *spec["containers"]]
+    return [
+        one["name"]
+        for one in every
+        if {"name": claim} in ((one.get("resources") or {}).get("claims") or [])
+    ]

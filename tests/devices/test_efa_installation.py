@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
+from tests.cluster_plans import cluster_of
 from tests.hostile import NUMBER_TOKEN, TOKEN, HostileText, Untouchable
 from tests.short_names import DRA, EFA, GPU, PLUGIN
 
@@ -19,7 +21,6 @@ from eks_devices import (
     ResourceClaim,
     ResourceClaimTemplate,
     Severity,
-    plan_cluster,
     plan_nodegroup,
 )
 from eks_devices.claims.on_nodegroup import claim_findings, claim_manifest
@@ -28,14 +29,7 @@ UPSTREAM = EfaInstallation(build=DranetBuild.UPSTREAM)
 P5: dict[str, Any] = {"instance_type": "p5.48xlarge", "mechanism": DRA}
 BY_PLUGIN = P5 | {"mechanism": {GPU: DRA, EFA: PLUGIN}}
 any_installation: Any = EfaInstallation
-
-
-def plan(*groups: dict[str, Any], **options: Any) -> Any:
-    specs = [
-        NodegroupSpec(name=f"g{index}", max_size=1, **group) for index, group in enumerate(groups)
-    ]
-    given: dict[str, Any] = {"efa": UPSTREAM, "kubernetes_version": "1.36"} | options
-    return plan_cluster(nodegroups=specs, **given)
+plan = partial(cluster_of, efa=UPSTREAM)
 
 
 def idle(*groups: dict[str, Any], **options: Any) -> list[str]:

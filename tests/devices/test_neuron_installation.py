@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from functools import partial
 from typing import Any
 
 import pytest
+from tests.cluster_plans import cluster_of
 from tests.hostile import NUMBER_TOKEN, TOKEN, HostileText, Untouchable
 from tests.short_names import DRA, NEURON, PLUGIN
 
@@ -14,9 +16,7 @@ from eks_devices import (
     EksDevicesError,
     NeuronHealth,
     NeuronInstallation,
-    NodegroupSpec,
     NvidiaInstallation,
-    plan_cluster,
 )
 
 EXTENDED = NeuronInstallation(scheduler_extension=True)
@@ -25,14 +25,7 @@ BY_DRA = BY_PLUGIN | {"mechanism": DRA}
 GPUS: dict[str, Any] = {"instance_type": "g6e.12xlarge"}
 CODES = {"NeuronOptionWithoutEffect", "SchedulerExtensionNeedsPlugin"}
 any_installation: Any = NeuronInstallation
-
-
-def plan(*groups: dict[str, Any], **options: Any) -> Any:
-    specs = [
-        NodegroupSpec(name=f"g{index}", max_size=1, **group) for index, group in enumerate(groups)
-    ]
-    given: dict[str, Any] = {"neuron": EXTENDED, "kubernetes_version": "1.36"} | options
-    return plan_cluster(nodegroups=specs, **given)
+plan = partial(cluster_of, neuron=EXTENDED)
 
 
 def faults(*groups: dict[str, Any], **options: Any) -> list[tuple[str, str]]:

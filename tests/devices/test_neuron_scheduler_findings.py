@@ -3,9 +3,10 @@
 from typing import Any
 
 import pytest
+from tests.cluster_plans import cluster_of
 from tests.short_names import DRA, NEURON, PLUGIN
 
-from eks_devices import NeuronInstallation, NodegroupSpec, Severity, plan_cluster
+from eks_devices import NeuronInstallation, Severity
 
 INF2 = {"instance_type": "inf2.48xlarge"}
 TRN1 = {"instance_type": "trn1.32xlarge"}
@@ -13,8 +14,7 @@ TRN1 = {"instance_type": "trn1.32xlarge"}
 
 def advised(*groups: dict[str, Any], **options: Any) -> list[str]:
     """The messages of the advice."""
-    specs = [NodegroupSpec(name=f"g{at}", max_size=1, **one) for at, one in enumerate(groups)]
-    plan = plan_cluster(kubernetes_version="1.35", nodegroups=specs, **options)
+    plan = cluster_of(*groups, **options)
     found = [one for one in plan.findings if one.code == "NeuronSchedulerExtensionAdvised"]
     assert {(one.severity, one.path) for one in found} <= {
         (Severity.INFO, "neuron.scheduler_extension")

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from functools import partial
 from typing import Any
 
 import pytest
+from tests.cluster_plans import cluster_of
 from tests.short_names import DRA, EFA, NEURON, PLUGIN
 
 from eks_devices import (
     EksDevicesError,
     NeuronInstallation,
-    NodegroupSpec,
     Severity,
-    plan_cluster,
 )
 from eks_devices.ultraserver_operator_findings import ultraserver_operator_findings
 
@@ -27,14 +27,7 @@ BETA, IDLE = "UltraServerOperatorBeta", "UltraServerOperatorWithoutEffect"
 EFA_LACKS = "UltraServersNeedEfaDriver"
 CODES = {BETA, IDLE, EFA_LACKS, "NeuronOptionWithoutEffect"}
 TRN3 = "trn3pd98.48xlarge"
-
-
-def plan(*groups: dict[str, Any], **options: Any) -> Any:
-    specs = [
-        NodegroupSpec(name=f"g{index}", max_size=1, **group) for index, group in enumerate(groups)
-    ]
-    given: dict[str, Any] = {"neuron": OPERATED, "kubernetes_version": "1.36"} | options
-    return plan_cluster(nodegroups=specs, **given)
+plan = partial(cluster_of, neuron=OPERATED)
 
 
 def faults(*groups: dict[str, Any], **options: Any) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.hostile import NUMBER_TOKEN, TOKEN, Hostile, HostileText, Untouchable
-from tests.pod_specs import NO_POD_SPECS, box, codes, faults_of, pod
+from tests.pod_specs import NO_POD_SPECS, box, claiming, codes, faults_of, pod
 
 from eks_devices import DeviceRequest, ResourceClaim, ResourceClaimTemplate, ultraserver_workers
 
@@ -32,15 +32,6 @@ def workers(spec: Any = None, **options: Any) -> dict[str, Any]:
 def pods(made: dict[str, Any]) -> Any:
     """The spec of the Pods of a LeaderWorkerSet."""
     return made["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]
-
-
-def claiming(spec: dict[str, Any], claim: str = CLAIM["name"]) -> list[str]:
-    every = [*(spec.get("initContainers") or []), *spec["containers"]]
-    return [
-        one["name"]
-        for one in every
-        if {"name": claim} in ((one.get("resources") or {}).get("claims") or [])
-    ]
 
 
 def test_a_group_has_an_ultraserver_and_each_pod_a_node_of_it():
@@ -121,13 +112,16 @@ def test_a_claim_of_the_template_by_another_name_is_used():
 def test_the_only_container_uses_the_node_and_init_containers_do_not():
     made = pods(workers(pod(box("main"), initContainers=[box("fetch")])))
 
-    assert claiming(made) == ["main"]
+    assert claiming(made, CLAIM["name"]) == ["main"]
 
 
 def test_of_several_containers_those_that_use_the_node_are_named():
     spec = pod(box("main"), box("logs"), initContainers=[box("probe")])
 
-    assert claiming(pods(workers(spec, containers=["main", "probe"]))) == ["probe", "main"]
+    assert claiming(pods(workers(spec, containers=["main", "probe"])), CLAIM["name"]) == [
+        "probe",
+        "main",
+    ]
     assert codes(workers, spec) == [("ContainersNeeded", "containers")]
     assert codes(workers, spec, containers=["mian"]) == [("UnknownContainer", "containers[0]")]
 
@@ -335,7 +329,7 @@ def test_the_input_stays_and_its_result_is_taken_again(spec, mode, replicas):
 
     assert spec == before
     assert workers(pods(made), size=mode, claim=template(mode), replicas=replicas) == made
-    assert claiming(pods(made)) == ["main"]
+    assert claiming(pods(made), CLAIM["name"]) == ["main"]
     assert pods(made)["tolerations"] == spec.get("tolerations", [TOLERATION])
     json.dumps(made)
 

@@ -19,7 +19,7 @@ from tests.hostile import (
     HostileText,
     Untouchable,
 )
-from tests.pod_specs import NO_POD_SPECS, box, codes, faults_of, pod
+from tests.pod_specs import NO_POD_SPECS, box, claiming, codes, faults_of, pod
 
 from eks_devices import (
     ComputeDomain,
@@ -46,16 +46,6 @@ def hidden(spec: dict[str, Any]) -> list[str]:
     """The containers to which a Pod spec shows no GPU."""
     every = [*(spec.get("initContainers") or []), *spec["containers"]]
     return [one["name"] for one in every if VOID in (one.get("env") or [])]
-
-
-def claiming(spec: dict[str, Any], claim: str = CLAIM["name"]) -> list[str]:
-    """The containers that list a claim."""
-    every = [*(spec.get("initContainers") or []), *spec["containers"]]
-    return [
-        one["name"]
-        for one in every
-        if {"name": claim} in ((one.get("resources") or {}).get("claims") or [])
-    ]
 
 
 def test_side_cars_and_init_containers_without_gpus_see_none():
@@ -467,7 +457,7 @@ def test_a_pod_joins_a_domain_by_its_channel():
 
     assert made["resourceClaims"] == [CLAIM]
     assert made["containers"][0]["resources"] == GPUS | {"claims": [{"name": CLAIM["name"]}]}
-    assert claiming(made) == ["main"]
+    assert claiming(made, CLAIM["name"]) == ["main"]
 
 
 def test_containers_with_claims_use_the_channel_beside_them():
@@ -488,7 +478,7 @@ def test_named_containers_use_the_channel_whatever_they_ask_for():
 
     made = compute_domain_claim(spec, DOMAIN, containers=["agent", "probe"])
 
-    assert claiming(made) == ["probe", "agent"]
+    assert claiming(made, CLAIM["name"]) == ["probe", "agent"]
 
 
 def test_a_claim_of_the_same_template_by_another_name_is_used():
