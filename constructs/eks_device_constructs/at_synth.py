@@ -38,7 +38,7 @@ class _Cluster:
     def finish(self) -> list[str]:
         """Tell what is known now; returns what keeps the stack from being deployed."""
         groups = self.host.fleet.groups
-        tagged: list[Membership | SystemNodegroup] = [*groups, *self.host.others]
+        tagged: list[Membership | SystemNodegroup] = [*groups, *self.host.fleet.others]
         faults = [fault for one in tagged for fault in one.inherit_tags()]
         faults += map(str, self.host.fleet.whole_faults(groups))
         faults += map(str, _second_managers(self.host))

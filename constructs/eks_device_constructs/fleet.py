@@ -48,7 +48,7 @@ class Fleet:
 
     Attributes:
         scoped: The scoped installations by their names.
-        others: Node groups without accelerators.
+        others: Node groups without accelerators, of all stacks.
     """
 
     def __init__(self, home: IConstruct, kubernetes_version: str, *, is_foreign: bool) -> None:

@@ -22,7 +22,7 @@ from .subnets import KnownSubnet, node_subnets
 from .tree import address_of, once, stack_of
 
 if TYPE_CHECKING:
-    from .system_nodegroup import SystemNodegroup
+    pass
 
 # What takes node groups; the CDK's own Cluster is no ICluster for type checkers.
 AnyCluster: TypeAlias = eks.ICluster | eks.Cluster
@@ -52,7 +52,6 @@ class NodegroupHost:
         is_ipv6: Whether Pods and Services have IPv6 addresses, as far as it is known.
         before_nodes: What must be there before the first node.
         fleet: The groups that joined, and the installations that serve them.
-        others: Node groups without accelerators.
         sent: What takes objects to the cluster.
     """
 
@@ -110,11 +109,6 @@ class NodegroupHost:
     def fleet(self) -> Fleet:
         """The groups and installations of all stacks."""
         return self.known.fleet
-
-    @property
-    def others(self) -> list[SystemNodegroup]:
-        """The groups without accelerators of all stacks."""
-        return self.known.others
 
     @property
     def sent(self) -> SentObjects:

@@ -21,7 +21,6 @@ from .shapes import attribute
 
 if TYPE_CHECKING:
     from .hosts import NodegroupHost
-    from .system_nodegroup import SystemNodegroup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +84,6 @@ class KnownCluster:
             another app may hold its default installation.
         facts: What is known of it.
         fleet: The groups that joined, and the installations that serve them.
-        others: Node groups without accelerators.
         sent: What takes objects to the cluster.
         homes: What groups share, in each of their stacks; the plan stands with the first.
         host: What stands for the cluster in every stack, where this app makes it.
@@ -106,7 +104,6 @@ class KnownCluster:
         self.kubernetes_version = kubernetes_version
         self.is_foreign = is_foreign
         self.fleet = Fleet(beside, kubernetes_version, is_foreign=is_foreign)
-        self.others: list[SystemNodegroup] = self.fleet.others
         self.sent = SentObjects(beside)
         self.homes: list[Construct] = []
         self.host: NodegroupHost | None = None

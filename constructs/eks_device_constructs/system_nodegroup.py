@@ -97,7 +97,7 @@ class SystemNodegroup(Construct):
             self.nodegroup.node.add_dependency(*host.before_nodes)
         self._addons = addons_of(cast(eks.Cluster, host.cluster))
         self._addons.take_nodes(self, self.nodegroup)
-        host.others.append(self)
+        host.fleet.others.append(self)
 
     def inherit_tags(self) -> list[str]:
         """Give instances the tags of the group's scopes, when all are known; returns faults."""

@@ -18,9 +18,6 @@ _LONGEST_TYPE: Final = 253
 _TYPE: Final = re.compile(r"[a-z][a-z0-9-]*\.[a-z0-9-]+")
 _TEXTS: Final = ("name", "instance_type", "namespace", "claim_template")
 _MOST_SERVERS: Final = 2**31 - 1
-_PAGE: Final = (
-    "https://awsdocs-neuron.readthedocs-hosted.com/en/latest/deploy/eks/ultraserver-operator.html"
-)
 
 
 class FailureStrategy(StrEnum):
@@ -109,7 +106,7 @@ def _size_faults(servers: object, nodes: object) -> Iterator[Finding]:
             got=nodes,
             allowed=", ".join(map(str, allowed)),
             fix="choose an allowed number",
-            source=_PAGE,
+            source=_rows()["source"],
         )
 
 
@@ -135,7 +132,7 @@ def _text_faults(texts: dict[str, Any]) -> Iterator[Finding]:
         allowed=f"<family>.<size>, of at most {_LONGEST_TYPE} lower case letters, digits and "
         "hyphens",
         fix="write the instance type of the nodes",
-        source=_PAGE,
+        source=_rows()["source"],
     )
     yield from dns_label(texts["namespace"], "namespace")
     if texts["claim_template"] is not None:

@@ -62,7 +62,8 @@ def operator_objects(installation: Installation, _: str) -> list[Object]:
         *ultraserver_crds(),
         *_operator_access(),
         *_driver_access(),
-        *_label_policy(),
+        # A kubelet writes its labels when it makes the Node, which is not judged.
+        *own_label_policy(_POLICY, label=CAPACITY_BLOCK_LABEL, writers=EKS_USERS),
         # While it is updated there are two, and the one without the lease waits.
         deployment(_NAME, NAMESPACE, _pod(image)),
     ]
@@ -105,14 +106,6 @@ def _driver_access() -> list[Object]:
         cluster_role(_DRIVER_ROLE, [rule(GROUP, [ULTRASERVERS], READ)]),
         cluster_role_binding(_DRIVER_ROLE, _DRIVER_ROLE, DRIVER_ACCOUNT, NAMESPACE),
     ]
-
-
-def _label_policy() -> list[Object]:
-    """Nobody but EKS itself changes the label once a node is there.
-
-    A kubelet writes its labels when it makes the Node, which is not judged.
-    """
-    return own_label_policy(_POLICY, label=CAPACITY_BLOCK_LABEL, writers=EKS_USERS)
 
 
 def _pod(image: str) -> Object:
