@@ -162,7 +162,8 @@ def own_label_policy(name: str, *, label: str, writers: str) -> list[Object]:
         "validations": [
             {
                 "expression": f"{same} == {after}.orValue('')",
-                "message": f"the label {label} of a node cannot be added, changed or removed",
+                "message": f"only users whose names begin with {writers} may add, change or remove "
+                f"the label {label} of a node",
             }
         ],
     }
