@@ -9,7 +9,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
-from aws_cdk.assertions import Annotations, Match
+from tests.annotations import infos, warnings
 from tests.short_names import DRA, NEURON, PLUGIN
 
 from eks_device_charts import ImageSource
@@ -42,10 +42,8 @@ def deployments(world) -> list[str]:
     )
 
 
-def told(world) -> list[Any]:
-    return Annotations.from_stack(world.stack).find_warning(
-        "*", Match.string_like_regexp(r".*NeuronOptionWithoutEffect.*")
-    )
+def told(world) -> list[str]:
+    return warnings(world.stack, "NeuronOptionWithoutEffect")
 
 
 def test_both_schedulers_are_sent_once_and_before_the_plugin(make_served):
@@ -154,10 +152,7 @@ def test_a_scope_tells_that_it_installs_no_options_of_a_default_one_that_is_unkn
         neuron=neuron,
     )
 
-    found = Annotations.from_stack(stack).find_warning(
-        "/Stack/Drivers", Match.string_like_regexp(r".*NeuronOptionsOfDefault.*")
-    )
-    assert len(found) == expected
+    assert len(warnings(stack, "NeuronOptionsOfDefault", at="/Stack/Drivers")) == expected
 
 
 def test_options_without_an_installation_are_refused(make_world, faults_of):
@@ -266,27 +261,18 @@ def test_a_role_that_nothing_serves_is_warned_of(make_served, addons, expected):
     world = make_served(neuron=RECOVERED, addons=addons)
     world.add_trn2()
 
-    found = Annotations.from_stack(world.stack).find_warning(
-        "*", Match.string_like_regexp(r".*RoleNotServed.*")
-    )
-    assert len(found) == expected
+    assert len(warnings(world.stack, "RoleNotServed")) == expected
 
 
 def test_recovery_beside_node_repair_is_warned_of(make_served):
     world = make_served(neuron=RECOVERED)
     world.add_trn2()
 
-    found = Annotations.from_stack(world.stack).find_warning(
-        "*", Match.string_like_regexp(r".*NeuronRepairedTwice.*")
-    )
-    assert len(found) == 1
+    assert len(warnings(world.stack, "NeuronRepairedTwice")) == 1
 
 
 def advised(stack) -> list[str]:
-    found = Annotations.from_stack(stack).find_info(
-        "*", Match.string_like_regexp(r".*some that are not connected.*")
-    )
-    return [str(one.entry.data) for one in found]
+    return infos(stack, "some that are not connected")
 
 
 def test_the_extension_is_advised_once_for_all_groups(make_served):
@@ -373,7 +359,4 @@ def test_a_cluster_without_ultraservers_that_the_operator_serves_is_told_once(ma
     world.add_trn2("A", mechanism=DRA)
     world.add_trn2("B", mechanism=DRA)
 
-    found = Annotations.from_stack(world.stack).find_warning(
-        "*", Match.string_like_regexp(r".*UltraServerOperatorWithoutEffect.*")
-    )
-    assert len(found) == 1
+    assert len(warnings(world.stack, "UltraServerOperatorWithoutEffect")) == 1

@@ -8,7 +8,7 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from aws_cdk.assertions import Annotations, Match
+from tests.annotations import infos, warnings
 from tests.short_names import DRA, PLUGIN
 
 from eks_device_constructs import AcceleratedCluster, Delivery, DeviceDrivers
@@ -65,10 +65,8 @@ def user_data(world) -> str:
     return base64.b64decode(launch["UserData"]).decode()
 
 
-def told(world) -> list[Any]:
-    return Annotations.from_stack(world.stack).find_warning(
-        "*", Match.string_like_regexp(r".*NvidiaOptionWithoutEffect.*")
-    )
+def told(world) -> list[str]:
+    return warnings(world.stack, "NvidiaOptionWithoutEffect")
 
 
 def test_gates_of_compute_domains_reach_controller_and_plugins_alike(make_served):
@@ -218,10 +216,8 @@ def test_a_driver_with_gates_stands_beside_the_plain_one(make_served):
     assert sorted(gates, key=str) == [None, "TimeSlicingSettings=true"]
 
 
-def astray(world) -> list[Any]:
-    return Annotations.from_stack(world.stack).find_info(
-        "*", Match.string_like_regexp(r".*ClaimFitsOtherGroups.*")
-    )
+def astray(world) -> list[str]:
+    return infos(world.stack, "ClaimFitsOtherGroups")
 
 
 SHARED = DeviceRequest.gpu(sharing=ClaimSharing.mps())
@@ -240,8 +236,8 @@ def test_a_claim_that_other_groups_cannot_serve_is_told_whatever_the_order(make_
 
         (found,) = astray(world)
 
-        assert "a GPU of Plain," in found.entry.data
-        assert "select eks-devices/nodegroup: Gated" in found.entry.data
+        assert "a GPU of Plain," in found
+        assert "select eks-devices/nodegroup: Gated" in found
 
 
 def test_a_claim_that_every_group_serves_or_no_other_one_offers_is_not_told_of(make_served):

@@ -7,7 +7,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
-from aws_cdk.assertions import Annotations, Match
+from tests.annotations import warnings
 from tests.short_names import DOMAIN, DRA, GPU, NEURON, PLUGIN
 
 from eks_device_constructs import ClusterReference, Delivery, DeviceDrivers
@@ -20,10 +20,7 @@ G6E = {"instance_type": "g6e.12xlarge", "max_size": 1, "mechanism": DRA}
 
 
 def told(stack: cdk.Stack) -> list[str]:
-    found = Annotations.from_stack(stack).find_warning(
-        "*", Match.string_like_regexp(r".*every node group has devices.*")
-    )
-    return [str(one.entry.data) for one in found]
+    return warnings(stack, "every node group has devices")
 
 
 def test_schedulers_without_a_node_are_told_of_once(make_served):
