@@ -23,6 +23,7 @@ from .objects import (
     device_class,
     from_field,
     has,
+    http_probe,
     rule,
     service_account,
 )
@@ -30,7 +31,7 @@ from .objects import (
 _NAME = "aws-dranet"
 _NAMESPACE = "kube-system"
 _PORT = 9177
-_HEALTH = {"httpGet": {"path": "/healthz", "port": _PORT}}
+_HEALTH = http_probe("/healthz", _PORT)
 _EFA = "Elastic Fabric Adapter (EFA)"
 # Without it the driver would publish the node's own interfaces too, and Pods could take them.
 _FILTER = (

@@ -6,7 +6,6 @@ https://github.com/kubernetes/node-problem-detector
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import Final
 
@@ -22,9 +21,11 @@ from .objects import (
     cluster_role_binding,
     device_pod,
     from_field,
+    http_probe,
     metadata,
     namespace,
     pod_metadata,
+    restarted_by,
     service_account,
     value,
 )
@@ -94,9 +95,7 @@ def kernel_monitor() -> Object:
 
 def _daemon_set(health: NeuronHealth, images: ImageSource, monitor: str) -> Object:
     template = pod_metadata(_LABELS)
-    # The detector reads its rules once, when it starts.
-    digest = hashlib.sha256(monitor.encode()).hexdigest()[:16]
-    template["annotations"] = {"eks-devices/rules": digest}
+    template["annotations"] = restarted_by("rules", monitor)
     containers = [_detector(images.component_image(Component.NODE_PROBLEM_DETECTOR))]
     if health.calls_aws:
         image = images.component_image(Component.NEURON_NODE_RECOVERY)
@@ -123,7 +122,7 @@ def _detector(image: str) -> Object:
     The vendor runs it in a shell that ends it when it dies or has closed the kernel log. It is the
     only process here, so a dead one is started anew, and since 1.36 it opens the log again itself.
     """
-    probe = {"httpGet": {"path": "/metrics", "port": "metrics"}, "timeoutSeconds": 5}
+    probe = http_probe("/metrics", "metrics", timeoutSeconds=5)
     return {
         "name": _NAME,
         "image": image,

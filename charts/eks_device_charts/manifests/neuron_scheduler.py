@@ -8,14 +8,12 @@ Source: https://github.com/aws-neuron/neuron-helm-charts
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import Final
 
 from eks_devices import Component
 from eks_devices.findings import raise_faults
 from eks_devices.names import (
-    LABEL_PREFIX,
     NEURON_CORE_RESOURCE,
     NEURON_RESOURCE,
     NEURON_SCHEDULER,
@@ -31,7 +29,9 @@ from .objects import (
     cluster_role,
     cluster_role_binding,
     deployment,
+    http_probe,
     metadata,
+    restarted_by,
     role,
     role_binding,
     rule,
@@ -189,24 +189,19 @@ def _scheduler(image: str, configuration: str) -> Object:
     pod = cluster_pod(NEURON_SCHEDULER, _scheduler_container(image)) | {
         "volumes": [{"name": "configuration", "configMap": {"name": NEURON_SCHEDULER}}]
     }
-    # It reads its configuration when it starts.
-    digest = hashlib.sha256(configuration.encode()).hexdigest()[:16]
-    annotations = {f"{LABEL_PREFIX}configuration": digest}
+    annotations = restarted_by("configuration", configuration)
     return deployment(NEURON_SCHEDULER, _NAMESPACE, pod, annotations=annotations)
 
 
 def _scheduler_container(image: str) -> Object:
-    def answers(path: str) -> Object:
-        return {"httpGet": {"path": path, "port": "https", "scheme": "HTTPS"}}
-
     return {
         "name": "kube-scheduler",
         "image": image,
         "command": ["/usr/local/bin/kube-scheduler", f"--config={_FOLDER}/{_FILE}", "-v=2"],
         "ports": [{"name": "https", "containerPort": 10259}],
         "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}},
-        "readinessProbe": answers("/readyz"),
-        "livenessProbe": answers("/livez") | {"initialDelaySeconds": 15},
+        "readinessProbe": http_probe("/readyz", "https", tls=True),
+        "livenessProbe": http_probe("/livez", "https", tls=True, initialDelaySeconds=15),
         # It keeps its certificate in memory and writes no file.
         "securityContext": UNPRIVILEGED,
         "volumeMounts": [mount("configuration", _FOLDER, read_only=True)],

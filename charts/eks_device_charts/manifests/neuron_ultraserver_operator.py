@@ -25,6 +25,7 @@ from .objects import (
     cluster_role,
     cluster_role_binding,
     deployment,
+    http_probe,
     role,
     role_binding,
     rule,
@@ -113,10 +114,6 @@ def _pod(image: str) -> Object:
 
 
 def _container(image: str) -> Object:
-    def answers(path: str, *, after: int, every: int) -> Object:
-        asked = {"httpGet": {"path": path, "port": "health"}}
-        return asked | {"initialDelaySeconds": after, "periodSeconds": every}
-
     # Nothing tells whether the closed image runs as another user than its own.
     unprivileged = {key: one for key, one in UNPRIVILEGED.items() if key != "runAsUser"}
     return {
@@ -134,8 +131,8 @@ def _container(image: str) -> Object:
             {"name": name, "containerPort": port, "protocol": "TCP"}
             for name, port in (("metrics", _METRICS_PORT), ("health", _HEALTH_PORT))
         ],
-        "livenessProbe": answers("/healthz", after=15, every=20),
-        "readinessProbe": answers("/readyz", after=5, every=10),
+        "livenessProbe": http_probe("/healthz", "health", initialDelaySeconds=15, periodSeconds=20),
+        "readinessProbe": http_probe("/readyz", "health", initialDelaySeconds=5, periodSeconds=10),
         # Without the vendor's limits of 500m and 128Mi: it reads every Pod and ResourceSlice, for
         # which its own page wants a large node, and would be ended at the limit.
         "resources": {"requests": {"cpu": "10m", "memory": "64Mi"}},

@@ -25,6 +25,7 @@ from .objects import (
     Object,
     cluster_pod,
     deployment,
+    http_probe,
     metadata,
     service_account,
     value,
@@ -157,7 +158,7 @@ def _container(image: str) -> Object:
         "env": [NO_GPUS, value("FEATURE_GATES", _GATES)],
         "ports": [{"name": "https", "containerPort": PORT}],
         "resources": RESOURCES,
-        "readinessProbe": {"httpGet": {"path": "/readyz", "port": "https", "scheme": "HTTPS"}},
+        "readinessProbe": http_probe("/readyz", "https", tls=True),
         "livenessProbe": {"exec": {"command": ["bash", "-c", _IS_CURRENT]}, "periodSeconds": 30},
         "securityContext": UNPRIVILEGED,
         "volumeMounts": [

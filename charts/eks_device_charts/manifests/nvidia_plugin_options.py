@@ -7,7 +7,6 @@ Source: https://github.com/NVIDIA/k8s-device-plugin/releases/tag/v0.20.0
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from typing import Final
@@ -17,7 +16,7 @@ from eks_devices.names import GPU_RESOURCE, VISIBLE_DEVICES
 
 from .host_paths import mount
 from .nvidia_common import NAMESPACE
-from .objects import Object, daemon_set, metadata, owned_name, value
+from .objects import Object, daemon_set, metadata, owned_name, restarted_by, value
 
 NAME: Final = "nvdp-nvidia-device-plugin"
 
@@ -112,9 +111,7 @@ def plugin_daemon_set(
         "volumes": [*volumes, *([_volume(driver)] if shared else [])],
     }
     spec |= {"initContainers": list(first)} if first else {}
-    # They do not watch their file, so a changed configuration makes new Pods.
-    digest = hashlib.sha256(_file(driver).encode()).hexdigest()[:16] if shared else ""
-    annotations = {"eks-devices/config": digest} if shared else None
+    annotations = restarted_by("config", _file(driver)) if shared else None
     return daemon_set(driver, name=name, namespace=NAMESPACE, pod=spec, annotations=annotations)
 
 

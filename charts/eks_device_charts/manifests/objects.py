@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -9,6 +10,7 @@ from eks_devices import DeviceType, DriverPlan, Mechanism
 from eks_devices.names import (
     COMPUTE_TYPE_LABEL,
     DEFAULT_OWNER,
+    LABEL_PREFIX,
     manager_label,
     mechanism_label,
 )
@@ -138,6 +140,22 @@ def from_field(name: str, path: str) -> Object:
 def grpc_probe(port: int, service: str, **timing: int) -> Object:
     """A probe of a driver's health service."""
     return {"grpc": {"port": port, "service": service}, **timing}
+
+
+def http_probe(path: str, port: int | str, *, tls: bool = False, **timing: int) -> Object:
+    """A probe of a page of a container."""
+    asked = {"path": path, "port": port} | ({"scheme": "HTTPS"} if tls else {})
+    return {"httpGet": asked, **timing}
+
+
+def restarted_by(name: str, text: str) -> dict[str, str]:
+    """An annotation of Pods that read a text when they start, so that another one starts new ones.
+
+    Args:
+        name: What is read.
+        text: What it says.
+    """
+    return {f"{LABEL_PREFIX}{name}": hashlib.sha256(text.encode()).hexdigest()[:16]}
 
 
 def owned_name(base: str, owner: str) -> str:
