@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from ._json_values import frozen_mapping
+from ._pod_resources import extended_faults
 from .findings import Finding, fault, meant, raise_faults
 from .names import CLASS_RESOURCES, GPU_CLASS, MIG_CLASS, NVIDIA_RESOURCES
 from .syntax import dns_label
@@ -60,8 +61,12 @@ class PodSpec:
         """The copy.
 
         Raises:
-            EksDevicesError: Everything that was found wrong so far.
+            EksDevicesError: Everything that was found wrong so far, and amounts of extended
+                resources, in any container, that the API server refuses.
         """
+        for one in self.containers:
+            path = f"{one.path}.resources"
+            self.faults += extended_faults(one.name, path, *self.amounts(one))
         raise_faults(dict.fromkeys(self.faults))
         return self.values
 
@@ -157,6 +162,27 @@ class PodSpec:
                     yield Container(name=name, path=path, values=values, is_init=field == _INIT)
         if not self.part(self.values, "containers", list, POD_SPEC) and not self.faults:
             self.faults.append(_no_pod_spec(self.values))
+
+
+def taken_at_once(counts: Iterable[tuple[Container, int]]) -> int:
+    """The most of something that a Pod holds at once, of what its containers ask for.
+
+    An init container gives it back when it ends, except one that goes on beside those after it.
+
+    Args:
+        counts: Every container in the order of the Pod spec, with what it asks for.
+    """
+    most = lasting = 0
+    for one, count in counts:
+        ends = one.is_init and not _is_sidecar(one)
+        most = max(most, lasting + count)
+        lasting += 0 if ends else count
+    return most
+
+
+def _is_sidecar(container: Container) -> bool:
+    policy = container.values.get("restartPolicy")
+    return isinstance(policy, str) and policy == "Always"
 
 
 def _thawed(value: Any) -> Any:

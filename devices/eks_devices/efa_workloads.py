@@ -18,7 +18,6 @@ from ._data import read_toml
 from ._efa_access import host_path_faults, lock
 from ._efa_memory import hugepages_faults, reserve_hugepages, share_memory, shared_memory_faults
 from ._pod_environment import add_variable, conflicts, variables
-from ._pod_resources import unequal_requests
 from ._pod_specs import POD_SPEC, Container, PodSpec
 from .findings import Finding, fault
 from .instance_types import AcceleratedInstanceType, lookup
@@ -114,9 +113,7 @@ def _instance(pod: PodSpec, name: object) -> AcceleratedInstanceType | None:
 
 def _chosen(pod: PodSpec, names: object) -> list[Container]:
     """The containers that use EFA: those of these names, or without any those that ask for some."""
-    found = _with_efa(pod) if names is None else _named(pod, names)
-    pod.faults += unequal_requests(pod, EFA_RESOURCE.__eq__)
-    return found
+    return _with_efa(pod) if names is None else _named(pod, names)
 
 
 def _with_efa(pod: PodSpec) -> list[Container]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
+from types import NoneType
 from typing import Any, Final
 
-from ._pod_resources import unequal_requests
-from ._pod_specs import POD_SPEC, Container, PodSpec
+from ._pod_specs import POD_SPEC, Container, PodSpec, taken_at_once
 from .findings import Finding, fault
 from .instance_types import AcceleratedInstanceType, lookup
 from .names import (
@@ -22,8 +22,8 @@ from .names import (
     RETIRED_NEURON_RESOURCE,
 )
 from .published import device_group_sizes
-from .quantities import quantity_of
-from .typecheck import is_token, text, wrong_type
+from .quantities import count_of
+from .typecheck import is_number_token, is_token, text, wrong_type
 from .vocabulary import DeviceType
 
 # What the API server writes where a Pod names none.
@@ -64,7 +64,6 @@ def use_neuron_scheduler(
     """
     pod = PodSpec(pod_spec)
     pod.faults += [*_scheduler_faults(pod), *_resource_faults(pod)]
-    pod.faults += unequal_requests(pod, _RESOURCES.__contains__)
     if instance_type is not None:
         found = _neuron_type(instance_type)
         pod.faults += [found] if isinstance(found, Finding) else [*_count_faults(pod, found)]
@@ -156,7 +155,7 @@ def _count_faults(pod: PodSpec, instance: AcceleratedInstanceType) -> Iterator[F
             if count and count not in allowed
         ]
         yield from wrong
-        together = sum(count for one, count in counts if not one.is_init)
+        together = taken_at_once(counts)
         if together > max(allowed) and not wrong:
             every = range(1, max(allowed) + 1)
             yield _not_allowed(f"{POD_SPEC}.containers", resource, together, every, instance)
@@ -181,25 +180,12 @@ def _count(pod: PodSpec, container: Container, resource: str) -> int:
     """How many of a resource a container asks for; 0 where that is none, or a fault."""
     limits, requests = pod.amounts(container)
     given = limits.get(resource, requests.get(resource))
-    wrong = list(_amount_faults(given, _path(container, resource)))
-    pod.faults += wrong
-    return 0 if wrong else int(quantity_of(given) or 0)
-
-
-def _amount_faults(given: object, path: str) -> Iterator[Finding]:
-    wanted, fix = "a whole number", "write the number, or leave instance_type out"
-    if given is None:
-        return
-    if not isinstance(given, (int, str)) or isinstance(given, bool) or is_token(given):
-        yield wrong_type(path, given, wanted, fix)
-        return
-    amount = quantity_of(given)
-    if amount is None or amount < 0 or amount.denominator != 1:
-        message = "devices are counted in whole numbers"
-        source = "https://kubernetes.io/docs/tasks/configure-pod-container/extended-resource/"
-        yield fault(
-            "MalformedQuantity", path, message, got=given, allowed=wanted, fix=fix, source=source
-        )
+    # What the JSON of a manifest has, and is no amount, is told of every Pod.
+    readable = isinstance(given, (int, str, float, list, dict, NoneType))
+    if is_token(given) or is_number_token(given) or not readable:
+        wanted, fix = "a whole number", "write the number, or leave instance_type out"
+        pod.faults.append(wrong_type(_path(container, resource), given, wanted, fix))
+    return count_of(given)
 
 
 def _path(container: Container, resource: str) -> str:

@@ -38,6 +38,12 @@ def quantity_of(value: object) -> Fraction | None:
     return amount_of(value) if isinstance(value, str) else None
 
 
+def count_of(value: object) -> int:
+    """How many of something that is counted an amount is; 0 for what is no such number."""
+    amount = quantity_of(value)
+    return int(amount) if amount and amount > 0 and amount.denominator == 1 else 0
+
+
 def _factor(suffix: str) -> Fraction:
     if suffix in _TWOS:
         return Fraction(2) ** _TWOS[suffix]

@@ -14,7 +14,6 @@ from ._affinity import require_neighbours, require_nodes
 from ._frozen import copied_mapping
 from ._pod_claims import list_claim, made_claim, names_of
 from ._pod_environment import add_variable, conflicts, variables
-from ._pod_resources import unequal_requests
 from ._pod_specs import POD_SPEC, Container, PodSpec
 from ._tolerations import tolerate
 from .claims import ComputeDomain
@@ -28,7 +27,6 @@ from .names import (
     INSTANCE_TYPE_LABEL,
     NO_DEVICES,
     NODEGROUP_LABEL,
-    NVIDIA_RESOURCES,
     VISIBLE_DEVICES,
 )
 from .syntax import label_value
@@ -68,7 +66,6 @@ def hide_gpus(
     Source: https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html
     """
     pod = PodSpec(pod_spec)
-    pod.faults += unequal_requests(pod, _is_of_nvidia)
     if containers is None:
         chosen = [one for one in pod.containers if not pod.claims(one) and not pod.takes_gpus(one)]
     else:
@@ -78,10 +75,6 @@ def hide_gpus(
         if not list(variables(pod, one, VISIBLE_DEVICES)):
             add_variable(pod, one, VISIBLE_DEVICES, NO_DEVICES)
     return pod.checked()
-
-
-def _is_of_nvidia(resource: str) -> bool:
-    return resource.startswith(NVIDIA_RESOURCES)
 
 
 def _hiding_faults(pod: PodSpec, container: Container) -> Iterator[Finding]:
@@ -122,8 +115,8 @@ def same_nvlink_partition(
         instance_types: EC2 types with NVLink across nodes; nodes of any type by default.
 
     Raises:
-        EksDevicesError: Every fault: what is no Pod spec, malformed labels or none, names that no
-            label can have, and types without NVLink across nodes.
+        EksDevicesError: Every fault: what is no Pod spec, `RequestNotEqualToLimit`, malformed
+            labels or none, names that no label can have, and types without NVLink across nodes.
 
     Source: https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/
     """
@@ -209,7 +202,6 @@ def compute_domain_claim(
     Source: https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu
     """
     pod = PodSpec(pod_spec)
-    pod.faults += unequal_requests(pod, _is_of_nvidia)
     if not isinstance(domain, ComputeDomain):
         wanted = "a ComputeDomain"
         pod.faults.append(wrong_type("domain", domain, wanted, 'pass ComputeDomain(name="...")'))

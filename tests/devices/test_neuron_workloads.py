@@ -245,11 +245,13 @@ def test_cores_are_of_one_device_or_all_of_connected_ones(instance_type, allowed
 def test_containers_of_a_pod_share_one_node():
     fits = pod(neuron(8, "a"), neuron(8, "b"), initContainers=[neuron(16, "warm-up")])
     too_many = pod(neuron(8, "a"), neuron(8, "b"), neuron(1, "c"))
+    side_car = neuron(1, "s") | {"restartPolicy": "Always"}
 
     assert use_neuron_scheduler(fits, instance_type=TRN2)
-    assert codes(use_neuron_scheduler, too_many, instance_type=TRN2) == [
-        ("NeuronCountNotAllowed", "pod_spec.containers")
-    ]
+    for one in (too_many, pod(neuron(16), initContainers=[side_car])):
+        assert codes(use_neuron_scheduler, one, instance_type=TRN2) == [
+            ("NeuronCountNotAllowed", "pod_spec.containers")
+        ]
 
 
 @pytest.mark.parametrize("count", ["4", "4.0", "0.004k", 4])
@@ -269,12 +271,21 @@ def test_a_quantity_is_the_number_that_it_amounts_to(count):
         (4.0, "WrongType"),
         (True, "WrongType"),
         ([4], "WrongType"),
+    ],
+)
+def test_with_a_type_too_an_amount_that_is_no_whole_number_has_one_fault(count, code):
+    assert codes(use_neuron_scheduler, pod(neuron(count)), instance_type=TRN1) == [(code, COUNTED)]
+
+
+@pytest.mark.parametrize(
+    ("count", "code"),
+    [
         (Hostile(), "WrongType"),
         (TOKEN, "TokenNotAllowed"),
         (NUMBER_TOKEN, "TokenNotAllowed"),
     ],
 )
-def test_with_a_type_an_amount_has_to_be_a_whole_number(count, code):
+def test_with_a_type_an_amount_has_to_be_known(count, code):
     spec = pod(neuron(count))
 
     assert use_neuron_scheduler(spec)["schedulerName"] == "neuron-scheduler"
