@@ -2,6 +2,8 @@
 
 `use_efa` takes the plain mapping of a Pod spec, `{"containers": [...]}`, and returns a changed
 copy. For a Job, a Deployment or a StatefulSet pass `manifest["spec"]["template"]["spec"]`.
+Claims have to be in the spec before: `ultraserver_workers`, which adds one, goes first, and then
+the spec is that of the Pods in its manifest.
 
 DRANET gives the EFAs of a claim to every container of the Pod, init containers too: those that
 must not reach the fabric belong into another Pod. EFA locks the memory that it sends from.
@@ -18,13 +20,18 @@ from ._data import read_toml
 from ._efa_access import host_path_faults, lock
 from ._efa_memory import hugepages_faults, reserve_hugepages, share_memory, shared_memory_faults
 from ._pod_environment import add_variable, conflicts, variables
-from ._pod_specs import POD_SPEC, Container, PodSpec
+from ._pod_specs import POD_SPEC, Container, PodSpec, taken_at_once
 from .findings import Finding, fault
 from .instance_types import AcceleratedInstanceType, lookup
 from .names import CLASS_RESOURCES, EFA_CLASS, EFA_RESOURCE
+from .quantities import count_of
 from .typecheck import boolean, plain_text
 
 _RESOURCES: Final = (EFA_RESOURCE, f"{CLASS_RESOURCES}{EFA_CLASS}")
+_ASK: Final = (
+    f"add {EFA_RESOURCE} to the limits of a container, or a claim with DeviceRequest.efa() to the "
+    "Pod and to the container's resources"
+)
 _PROVIDER: Final = ("FI_PROVIDER", "efa")
 _RDMA: Final = ("FI_EFA_USE_DEVICE_RDMA", "1")
 # Other spellings of the same wish.
@@ -51,7 +58,7 @@ def use_efa(
             any claim, whatever that is for, but no init containers. A named one has the
             resource, or its Pod a claim, whichever container lists it.
         hugepages: Pages of 2 MiB for each without its own, as request and limit; None for none.
-            Nodes of Amazon Linux 2023 with EFA reserve 10256Mi.
+            Nodes of Amazon Linux 2023 with EFA reserve 10256Mi, Bottlerocket showed 7040Mi.
         shared_memory: The most in /dev/shm, which they share and which counts as their memory,
             where one mounts nothing there itself; None for the container runtime's 64 MiB.
         lock_memory: Adds IPC_LOCK, for root only. Other users, and root without it, may lock as
@@ -61,9 +68,9 @@ def use_efa(
 
     Raises:
         EksDevicesError: Every fault of the Pod spec and the options, `NoEfaRequested` among them,
-            and what Kubernetes, the kernel or libfabric refuses: pages without memory or cpu;
-            requests for pages or EFAs that are not the limit; IPC_LOCK of other users; RDMA
-            that the type lacks; a volume with /dev/infiniband.
+            and what Kubernetes, the kernel or libfabric refuses: more EFAs than the type has;
+            pages without memory or cpu; requests for pages or EFAs that are not the limit;
+            IPC_LOCK of other users; RDMA that the type lacks; a volume with /dev/infiniband.
 
     Source: https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html
     """
@@ -76,7 +83,7 @@ def use_efa(
         lock(pod, one, add=lock_memory is True)
         _tell_libfabric(pod, one, instance, add=environment is True)
     share_memory(pod, chosen, shared)
-    pod.faults += list(host_path_faults(pod))
+    pod.faults += [*_count_faults(pod, instance), *host_path_faults(pod)]
     return pod.checked()
 
 
@@ -111,6 +118,29 @@ def _instance(pod: PodSpec, name: object) -> AcceleratedInstanceType | None:
     return None if isinstance(found, Finding) else found
 
 
+def _count_faults(pod: PodSpec, instance: AcceleratedInstanceType | None) -> Iterator[Finding]:
+    """The fault of a Pod with more EFAs than a node of a type has; claims do not tell theirs."""
+    if instance is None or not instance.max_efa_interfaces:
+        return
+    together = taken_at_once([(one, _efas(pod, one)) for one in pod.containers])
+    if together > instance.max_efa_interfaces:
+        yield fault(
+            "TooManyEfas",
+            f"{POD_SPEC}.containers",
+            f"a node of {instance.name} has fewer EFAs than the containers of the Pod ask for, so "
+            "it would wait for ever",
+            got=together,
+            allowed=f"at most {instance.max_efa_interfaces} for the containers of a Pod together",
+            fix="ask for fewer, or name another instance_type if the nodes are of one",
+            source=_EFA,
+        )
+
+
+def _efas(pod: PodSpec, container: Container) -> int:
+    limits, requests = pod.amounts(container)
+    return sum(count_of(limits.get(name, requests.get(name))) for name in _RESOURCES)
+
+
 def _chosen(pod: PodSpec, names: object) -> list[Container]:
     """The containers that use EFA: those of these names, or without any those that ask for some."""
     return _with_efa(pod) if names is None else _named(pod, names)
@@ -119,15 +149,19 @@ def _chosen(pod: PodSpec, names: object) -> list[Container]:
 def _with_efa(pod: PodSpec) -> list[Container]:
     """The containers that ask for EFAs, or for what may be some; none is a fault."""
     found = [one for one in pod.containers if not one.is_init and _may_use_efa(pod, one)]
+    # Under DRA every container gets the EFAs of the Pod's claims.
+    claims = pod.part(pod.values, "resourceClaims", list, POD_SPEC)
     if not found and not pod.faults:
+        may = [one.name for one in pod.containers if claims or _may_use_efa(pod, one)]
         pod.faults.append(
             fault(
                 "NoContainerWithEfa",
                 f"{POD_SPEC}.containers",
-                f"no container asks for {EFA_RESOURCE} or holds a claim, so none may use EFA",
+                f"no container, init containers apart, asks for {EFA_RESOURCE} or lists a claim, "
+                "so none is known to use EFA",
                 got=[one.name for one in pod.containers],
                 allowed=f"a container with a claim, or with {EFA_RESOURCE}",
-                fix='add the EFAs first, or name containers=["..."]',
+                fix=f'name containers=["..."] that use EFA, of {", ".join(may)}' if may else _ASK,
                 source=_EFA,
             )
         )
@@ -153,8 +187,7 @@ def _without_efa(container: Container) -> Finding:
         "some",
         got=container.name,
         allowed=f"containers with {EFA_RESOURCE}, or of a Pod with a claim",
-        fix=f"add {EFA_RESOURCE} to its limits, or a claim with DeviceRequest.efa() to the Pod and "
-        "to its resources, or leave the container out",
+        fix=f"{_ASK}, or leave the container out",
         source=_EFA,
     )
 

@@ -163,6 +163,64 @@ def test_without_devices_nobody_knows_who_uses_efa(resources):
     assert fault.got == "['main', 'b']"
 
 
+def test_containers_are_only_to_be_named_where_that_would_do():
+    bare = pod(box("main"), box("b"))
+    claims = [{"name": "a", "resourceClaimTemplateName": "any"}]
+
+    for spec, names in (
+        ({**bare, "resourceClaims": claims}, "main, b"),
+        ({**bare, "initContainers": [efa("probe")]}, "probe"),
+    ):
+        (fault,) = faults_of(use_efa, spec, hugepages=None)
+        assert fault.fix == f'name containers=["..."] that use EFA, of {names}'
+        assert use_efa(spec, containers=names.split(", "), hugepages=None)
+
+    (fault,) = faults_of(use_efa, bare)
+    assert EFA in fault.fix
+    assert "DeviceRequest.efa()" in fault.fix
+    assert "containers=" not in fault.fix
+
+
+def test_claims_that_cannot_be_read_are_the_only_fault():
+    assert codes(use_efa, pod(box("main"), resourceClaims={})) == [
+        ("WrongType", "pod_spec.resourceClaims")
+    ]
+
+
+CLASS = "deviceclass.resource.kubernetes.io/efa.networking.k8s.aws"
+
+
+@pytest.mark.parametrize(
+    ("spec", "most"),
+    [
+        (pod(efa(count=33)), 33),
+        (pod(efa("a", count="30"), efa("b", count=3)), 33),
+        (pod(efa("a"), initContainers=[efa("b", count=40)]), 40),
+        (pod(efa(count=32), initContainers=[efa("b", restartPolicy="Always")]), 33),
+        (pod(box("a", resources={"limits": {CLASS: 33, "cpu": 1}})), 33),
+    ],
+)
+def test_a_pod_asks_for_no_more_efas_than_the_type_has(spec, most):
+    (fault,) = faults_of(use_efa, spec, instance_type=P5)
+
+    assert (fault.code, fault.path) == ("TooManyEfas", "pod_spec.containers")
+    assert (fault.got, "at most 32 " in fault.allowed) == (str(most), True)
+    assert use_efa(spec)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pod(efa(count=32)),
+        pod(efa("a", count=16), efa("b", count="16")),
+        pod(efa(count=32), initContainers=[efa("b", count=32)]),
+        pod(efa(count=NUMBER_TOKEN), efa("b", count=32)),
+    ],
+)
+def test_every_efa_of_a_type_may_be_asked_for(spec):
+    assert use_efa(spec, instance_type=P5)
+
+
 def test_a_container_that_asks_for_pages_itself_keeps_its_own():
     limit = box("a", resources={"limits": {EFA: 1, "cpu": 1, PAGES: "256Mi"}})
     request = box("b", resources={"limits": {EFA: 1, "cpu": 1}, "requests": {PAGES: "1Gi"}})
