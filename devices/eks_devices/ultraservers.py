@@ -1,4 +1,8 @@
-"""Jobs on Trainium UltraServers: groups of Pods, one on each of the nodes that work together."""
+"""Jobs on Trainium UltraServers: groups of Pods, one on each of the nodes that work together.
+
+`use_efa` needs the claim that `ultraserver_workers` adds: call it after, with the spec of the Pods
+in the manifest, or before with a spec that has the claim already.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,13 @@ from .claims.syntax import DRA_PAGE
 from .claims.templates import DEFAULT_NAMESPACE
 from .findings import Finding, fault
 from .instance_types import AcceleratedInstanceType
-from .names import ultraserver_label
+from .names import (
+    EFA_RESOURCE,
+    NEURON_CORE_RESOURCE,
+    NEURON_RESOURCE,
+    RETIRED_NEURON_RESOURCE,
+    ultraserver_label,
+)
 from .syntax import dns_label, dns_subdomain, well_formed
 from .typecheck import plain_text, whole_number, wrong_type
 from .vocabulary import DeviceType
@@ -21,6 +31,7 @@ from .vocabulary import DeviceType
 _CLAIM: Final = "ultraserver-node"
 _API: Final = "leaderworkerset.x-k8s.io/v1"
 _EXCLUSIVE: Final = "leaderworkerset.sigs.k8s.io/exclusive-topology"
+_PLUGIN_RESOURCES: Final = (NEURON_RESOURCE, NEURON_CORE_RESOURCE, RETIRED_NEURON_RESOURCE)
 # One node of an UltraServer that starts again alone would not find its neighbours.
 _RESTART: Final = "RecreateGroupOnPodRestart"
 _MOST_GROUPS: Final = 1_000_000
@@ -43,9 +54,9 @@ def ultraserver_workers(
 ) -> dict[str, Any]:
     """The manifest of a LeaderWorkerSet whose groups have an UltraServer, or a half, each.
 
-    Each Pod claims one whole node. The LeaderWorkerSet, whose controller a cluster needs, makes
-    the headless Service, and tells containers LWS_LEADER_ADDRESS and LWS_WORKER_INDEX. The Pods
-    tolerate `aws.amazon.com/neuron`, the default taint of nodes with Neuron devices.
+    Each Pod claims a whole node, and tolerates its default taint, `aws.amazon.com/neuron`. The
+    LeaderWorkerSet, whose controller a cluster needs, makes the headless Service, and tells
+    containers LWS_LEADER_ADDRESS and LWS_WORKER_INDEX.
 
     Args:
         pod_spec: The spec of every Pod, leaders too: `{"containers": [...]}`.
@@ -58,13 +69,13 @@ def ultraserver_workers(
 
     Raises:
         EksDevicesError: Every fault: what is no Pod spec, malformed names and numbers, a template
-            of another namespace or mode, and what no such Pod can have.
+            of another namespace or mode, and what no such Pod can have (`DevicesOfTwoManagers`).
 
     Source: https://awsdocs-neuron.readthedocs-hosted.com/en/latest/deploy/eks/dra.html
     """
     pod, name, namespace = PodSpec(pod_spec), plain_text(name), plain_text(namespace)
     pod.faults += list(_option_faults(name, namespace, size, replicas))
-    pod.faults += list(_pod_faults(pod))
+    pod.faults += [*_pod_faults(pod), *_plugin_faults(pod, claim)]
     template = _template(pod, claim, size=size, namespace=namespace)
     used = made_claim(pod, template, _CLAIM, _taken)
     list_claim(pod, _users(pod, used) if containers is None else pod.named(containers), used)
@@ -155,6 +166,27 @@ def _pod_faults(pod: PodSpec) -> Iterator[Finding]:
             )
 
 
+def _plugin_faults(pod: PodSpec, claim: object) -> Iterator[Finding]:
+    """Faults of containers that ask the device plugin for what the Pod claims."""
+    claimed = {*_PLUGIN_RESOURCES}
+    if isinstance(claim, ResourceClaimTemplate):
+        efa = any(one.kind is RequestKind.EFA for one in claim.requests)
+        claimed |= {EFA_RESOURCE} if efa else set()
+    for one in pod.containers:
+        asked = [name for name in sorted(claimed) if pod.asks_for(one, name.__eq__)]
+        if asked:
+            yield fault(
+                "DevicesOfTwoManagers",
+                f"{one.path}.resources",
+                f"container {one.name} asks the device plugin for what the Pod claims by DRA, and "
+                "a node has one manager of a device type, so the Pod would wait for ever",
+                got=asked,
+                allowed="the claim alone",
+                fix="leave the resource out: the claim gives the whole node",
+                source=_NEURON,
+            )
+
+
 def _template(pod: PodSpec, claim: object, *, size: object, namespace: object) -> str:
     """The name of the template, whose faults the Pod spec gets."""
     if isinstance(claim, ResourceClaimTemplate):
@@ -173,7 +205,7 @@ def _template(pod: PodSpec, claim: object, *, size: object, namespace: object) -
 def _claim_faults(
     claim: ResourceClaimTemplate, size: object, namespace: object
 ) -> Iterator[Finding]:
-    if isinstance(namespace, str) and claim.namespace != namespace:
+    if not list(dns_label(namespace, "namespace")) and claim.namespace != namespace:
         yield fault(
             "ClaimInOtherNamespace",
             "claim",
@@ -184,14 +216,16 @@ def _claim_faults(
             source=DRA_PAGE,
         )
     modes = [one.mode for one in claim.requests if one.kind is RequestKind.ULTRASERVER_NODE]
-    if type(size) is int and modes != [size]:
+    if not list(_size_faults(size)) and modes != [size]:
+        known = ", ".join(f"mode {mode}" for mode in modes)
+        other = f", or pass size={modes[0]}" if len(modes) == 1 and modes[0] in _sizes() else ""
         yield fault(
             "UltraServerMode",
             "claim",
             "each Pod of a group needs one node of an UltraServer, in the mode of the group's size",
-            got=modes,
-            allowed="one request for an UltraServer node, with the mode that size is",
-            fix="ask for DeviceRequest.ultraserver_node(mode=...) with the size of the group",
+            got=known or ", ".join(one.kind for one in claim.requests),
+            allowed=f"mode {size}",
+            fix=f"ask for one DeviceRequest.ultraserver_node(mode={size}){other}",
             source=_NEURON,
         )
 

@@ -186,6 +186,73 @@ def test_each_pod_asks_for_one_node_in_the_mode_of_its_group(size, requests):
     assert codes(workers, size=size, claim=claim) == [("UltraServerMode", "claim")]
 
 
+@pytest.mark.parametrize(
+    ("size", "requests", "got", "fix"),
+    [
+        (
+            4,
+            [DeviceRequest.ultraserver_node(mode=2)],
+            "mode 2",
+            "ask for one DeviceRequest.ultraserver_node(mode=4), or pass size=2",
+        ),
+        (
+            2,
+            [DeviceRequest.ultraserver_node(mode=1)],
+            "mode 1",
+            "ask for one DeviceRequest.ultraserver_node(mode=2)",
+        ),
+        (
+            4,
+            [DeviceRequest.neuron(16), DeviceRequest.efa(16)],
+            "neuron, efa",
+            "ask for one DeviceRequest.ultraserver_node(mode=4)",
+        ),
+    ],
+)
+def test_another_mode_is_told_with_the_one_of_the_group(size, requests, got, fix):
+    (fault,) = faults_of(workers, size=size, claim=template(requests=requests))
+
+    assert (fault.got, fault.allowed, fault.fix) == (f"'{got}'", f"mode {size}", fix)
+
+
+@pytest.mark.parametrize("size", [0, 3, "4", Hostile()])
+def test_a_size_that_no_group_has_says_nothing_of_the_claim(size):
+    assert [path for _, path in codes(workers, size=size)] == ["size"]
+
+
+@pytest.mark.parametrize("namespace", ["a.b", "", TOKEN])
+def test_a_malformed_namespace_says_nothing_of_the_claim(namespace):
+    assert [path for _, path in codes(workers, namespace=namespace)] == ["namespace"]
+
+
+@pytest.mark.parametrize(
+    "resource",
+    [
+        "aws.amazon.com/neuron",
+        "aws.amazon.com/neuroncore",
+        "aws.amazon.com/neurondevice",
+        "vpc.amazonaws.com/efa",
+    ],
+)
+def test_what_a_pod_claims_it_does_not_ask_the_device_plugin_for(resource):
+    asking = {"resources": {"limits": {resource: 16}}}
+    for spec, path in (
+        (pod(box("main", **asking)), "containers"),
+        (pod(box("main"), initContainers=[box("probe", **asking)]), "initContainers"),
+    ):
+        assert codes(workers, spec) == [("DevicesOfTwoManagers", f"pod_spec.{path}[0].resources")]
+
+
+def test_a_pod_asks_the_device_plugin_for_what_it_does_not_claim():
+    """What a template is for that is known by its name alone is not known."""
+    limits = {"vpc.amazonaws.com/efa": 16, "aws.amazon.com/neuron": 0, "cpu": 1}
+    spec = pod(box("main", resources={"limits": limits}))
+    node = template(requests=[DeviceRequest.ultraserver_node(mode=4)])
+
+    for claim in (node, "whole-node"):
+        assert pods(workers(spec, claim=claim))["containers"][0]["resources"]["limits"] == limits
+
+
 def test_pods_find_no_template_of_another_namespace():
     (fault,) = faults_of(workers, claim=template(namespace="jobs"))
 
@@ -278,14 +345,15 @@ def test_another_claim_of_the_name_is_a_fault():
 def test_all_faults_come_together():
     spec = pod(box("A"), box("b"), restartPolicy="Never")
 
-    assert codes(workers, spec, name="1", size=3, replicas=-1, claim=template(namespace="x")) == [
+    claim = template(namespace="x", requests=[DeviceRequest.efa(16)])
+
+    assert codes(workers, spec, name="1", size=3, replicas=-1, claim=claim) == [
         ("MalformedName", "pod_spec.containers[0].name"),
         ("MalformedName", "name"),
         ("UltraServerSize", "size"),
         ("OutOfRange", "replicas"),
         ("RestartPolicyNotAllowed", "pod_spec.restartPolicy"),
         ("ClaimInOtherNamespace", "claim"),
-        ("UltraServerMode", "claim"),
     ]
 
 
