@@ -10,9 +10,11 @@ from typing import Any, Final
 from ._data import read_toml
 from .claims.templates import DEFAULT_NAMESPACE
 from .findings import Finding, fault, raise_faults
+from .instance_types import lookup
 from .names import NEURON_DRIVER, ULTRASERVER_API
 from .syntax import dns_label, dns_subdomain, well_formed
 from .typecheck import member, plain_text, whole_number
+from .vocabulary import DeviceType
 
 _LONGEST_TYPE: Final = 253
 _TYPE: Final = re.compile(r"[a-z][a-z0-9-]*\.[a-z0-9-]+")
@@ -53,8 +55,8 @@ def ultraserver_workload(
 
     Args:
         name: Name of the workload.
-        instance_type: The type of the nodes, of a Trn3pds UltraServer; only its form is checked,
-            as no source names them all.
+        instance_type: The type of the nodes, of a Trn3pds UltraServer. No source names them all,
+            so any is taken that the catalogue does not have.
         server_count: How many UltraServers, one by default.
         topology_size: Nodes of each UltraServer, 1, 2 or 4; four by default.
         namespace: Where workload, template and Pods are, `default` when left out.
@@ -64,7 +66,8 @@ def ultraserver_workload(
         claim_template: Name of the template; that of the workload when left out.
 
     Raises:
-        EksDevicesError: Every fault: malformed names, numbers out of range, wrong types, tokens.
+        EksDevicesError: Every fault: malformed names, numbers out of range, wrong types, tokens,
+            and `TypeWithoutUltraServerOperator` for a known type, which the operator never serves.
 
     Source: https://awsdocs-neuron.readthedocs-hosted.com/en/latest/deploy/eks/ultraserver-operator.html
     """
@@ -117,7 +120,11 @@ def _core_faults(cores: object) -> Iterator[Finding]:
 
 
 def _rows() -> dict[str, Any]:
-    return dict(read_toml("neuron_ultraservers.toml")["workload"])
+    return dict(_data()["workload"])
+
+
+def _data() -> dict[str, Any]:
+    return read_toml("neuron_ultraservers.toml")
 
 
 def _text_faults(texts: dict[str, Any]) -> Iterator[Finding]:
@@ -135,8 +142,29 @@ def _text_faults(texts: dict[str, Any]) -> Iterator[Finding]:
         source=_rows()["source"],
     )
     yield from dns_label(texts["namespace"], "namespace")
+    yield from _type_faults(texts["instance_type"])
     if texts["claim_template"] is not None:
         yield from dns_subdomain(texts["claim_template"], "claim_template")
+
+
+def _type_faults(name: object) -> Iterator[Finding]:
+    """The fault of a type of the catalogue that is of no family which the operator serves."""
+    found, families = lookup(name, "instance_type"), _data()["operator"]["families"]
+    if isinstance(found, Finding) or found.family in families:
+        return
+    trainium = found.device_type is DeviceType.NEURON and found.ultraserver_sizes
+    yield fault(
+        "TypeWithoutUltraServerOperator",
+        "instance_type",
+        f"the operator does not serve {found.name}, so the workload would wait for ever",
+        got=name,
+        allowed=f"types of the families {' and '.join(families)}",
+        fix="leave the workload out, and use DeviceRequest.ultraserver_node(...) with "
+        "ultraserver_workers"
+        if trainium
+        else "name the type of an UltraServer that the operator serves",
+        source=_PAGE,
+    )
 
 
 def _is_type(value: str) -> bool:

@@ -119,6 +119,20 @@ def test_types_that_are_not_known_here_are_taken_by_their_form(name):
     assert ultraserver_workload(name="a", instance_type=name)["spec"]["instanceType"] == name
 
 
+@pytest.mark.parametrize(
+    "name", ["trn2u.48xlarge", "trn2.48xlarge", "p5.48xlarge", "hpc7g.4xlarge"]
+)
+def test_known_types_that_the_operator_never_serves_are_refused(name):
+    assert faults(instance_type=name) == [("TypeWithoutUltraServerOperator", "instance_type")]
+
+
+def test_for_an_ultraserver_that_needs_no_operator_the_way_is_told():
+    with pytest.raises(
+        EksDevicesError, match=r"ultraserver_node\(\.\.\.\) with ultraserver_workers"
+    ):
+        ultraserver_workload(name="train", instance_type="trn2u.48xlarge")
+
+
 def test_all_faults_are_told_together():
     wrong = {
         "name": "-",
