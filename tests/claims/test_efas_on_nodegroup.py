@@ -25,6 +25,7 @@ from eks_devices.claims.on_nodegroup import claim_findings, claim_manifest
 
 GROUP, ROOT = MatchAttribute.DEVICE_GROUP, MatchAttribute.PCIE_ROOT
 TRN2, P5, P4D, G6E = "trn2.48xlarge", "p5.48xlarge", "p4d.24xlarge", "g6e.12xlarge"
+G5 = "g5.48xlarge"
 
 SHARE = "write the share of the EFAs, DeviceRequest.efa({})"
 BOTH = "pass match=MatchAttribute.{} with DeviceRequest.efa() or " + SHARE
@@ -119,6 +120,37 @@ def test_a_claim_that_leaves_efas_or_nothing_is_fine(instance_type, requests, ma
     plan = planned(instance_type, efa=True)
 
     assert left(plan, *requests, match=match) == []
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "gpus", "efas", "served"),
+    [(P4D, 1, 1, 1), ("p5en.48xlarge", 1, 3, 1), ("p5en.48xlarge", 1, 4, 1), (G5, 1, 1, 1)],
+)
+def test_gpus_that_find_no_efa_on_their_root_are_warned_of(instance_type, gpus, efas, served):
+    requests = DeviceRequest.gpu(gpus), DeviceRequest.efa(efas)
+
+    (found,) = findings(planned(instance_type, efa=True), *requests, match=ROOT)
+
+    assert (found.code, found.severity) == ("EfaSharedByGpus", Severity.WARNING)
+    assert found.path == "claims.default/c.requests[1].count"
+    assert f"enough for {served} of such claims" in found.message
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "requests"),
+    [
+        (P4D, [DeviceRequest.gpu(2), DeviceRequest.efa(1)]),
+        (P5, [DeviceRequest.gpu(1), DeviceRequest.efa(4)]),
+        ("p5en.48xlarge", [DeviceRequest.gpu(1), DeviceRequest.efa()]),
+        ("p5en.48xlarge", [DeviceRequest.gpu(1), DeviceRequest.efa(1)]),
+        ("p6-b200.48xlarge", [DeviceRequest.gpu(1), DeviceRequest.efa(1)]),
+        ("p6-b300.48xlarge", [DeviceRequest.gpu(1), DeviceRequest.efa(2)]),
+        (P4D, [DeviceRequest.gpu(2)]),
+        (P4D, [DeviceRequest.efa(1)]),
+    ],
+)
+def test_claims_that_share_out_a_root_are_fine(instance_type, requests):
+    assert findings(planned(instance_type, efa=True), *requests, match=ROOT) == []
 
 
 def test_all_efas_are_those_that_the_group_has():

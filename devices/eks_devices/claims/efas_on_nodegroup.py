@@ -9,8 +9,9 @@ from typing import Any
 from ..findings import EksDevicesError, Finding, fault, warning
 from ..names import EFA_CLASS
 from ..plans import DevicePlan, NodegroupPlan
+from ..published import gpu_efa_roots
 from ..vocabulary import DeviceType, Mechanism
-from .asked import count_of
+from .asked import count_of, request_path
 from .kinds import WHOLE_GPUS, RequestKind
 from .match import MatchAttribute
 from .partitions import partition_gpus
@@ -39,15 +40,22 @@ def efa_faults(path: str, manifest: dict[str, Any], plan: NodegroupPlan) -> Iter
 def efa_findings(
     claim: DeviceClaim, manifest: dict[str, Any], plan: NodegroupPlan
 ) -> Iterator[Finding]:
-    """The warning of a claim that leaves devices of a node without EFAs.
+    """The warnings of a claim that leaves devices of a node, or of a PCIe root, without EFAs.
 
     Args:
         claim: A claim without faults on the group.
         manifest: Its manifest there.
         plan: The group.
     """
+    if claim.match is None:
+        yield from _every_efa(claim, manifest, plan)
+    elif claim.match.is_pcie_root:
+        yield from _root_findings(claim, _asked(manifest), plan)
+
+
+def _every_efa(claim: Claim, manifest: dict[str, Any], plan: NodegroupPlan) -> Iterator[Finding]:
     efas, part = _claimed(plan), _part(claim, plan)
-    if efas is None or part is None or claim.match is not None or _asked(manifest) < efas.count:
+    if efas is None or part is None or _asked(manifest) < efas.count:
         return
     asked, have, name = part
     yield warning(
@@ -59,6 +67,26 @@ def efa_findings(
         or "take the whole node in one claim, or leave the EFAs out",
         source=_EFA_PAGE,
     )
+
+
+def _root_findings(claim: Claim, efas: int, plan: NodegroupPlan) -> Iterator[Finding]:
+    """The warning of GPUs that find no EFA on their root beside claims like this one."""
+    gpus, roots = count_of(claim, *WHOLE_GPUS), gpu_efa_roots(plan.instance_type)
+    if not (gpus and efas and roots):
+        return
+    have, on_root = max(roots)
+    claims = min(have // gpus, on_root // efas)
+    # Of GPUs that the claims divide unevenly some are left over, whatever EFAs each takes.
+    if 0 < claims < have // gpus:
+        yield warning(
+            "EfaSharedByGpus",
+            f"{request_path(claim, RequestKind.EFA)}.count",
+            f"{have} GPUs of {plan.instance_type} share a PCIe root with {on_root} EFA, which is "
+            f"enough for {claims} of such claims, with {claims * gpus} of the GPUs: the others "
+            "get no EFA of their root",
+            fix="ask for all GPUs of a root, or leave the EFA count open, which is their share",
+            source=_EFA_PAGE,
+        )
 
 
 def _claimed(plan: NodegroupPlan) -> DevicePlan | None:
