@@ -42,12 +42,8 @@ POLICIES = {f"resourceslices-{name}": account[:2] for name, account in SLICES.it
 PODS = {"pods-compute-domain-daemon": DAEMON}
 GPU_DRIVER = "dra-driver-nvidia-gpu-kubelet-plugin"
 DEPLOYMENTS = {f"deployments-{GPU_DRIVER}": ("nvidia", GPU_DRIVER)}
-# The vendor of Neuron ships no policy and documents little, so ours only warns.
-TELLING = {
-    "nodes-neuron-device-plugin",
-    "nodes-neuron-dra-driver",
-    "resourceslices-neuron-dra-driver",
-}
+# How Neuron's managers label the nodes of an UltraServer is not documented, so these only warn.
+TELLING = {"nodes-neuron-device-plugin", "nodes-neuron-dra-driver"}
 
 
 def answer(text, **data):

@@ -1,8 +1,8 @@
 """The policies that keep the Pod of a manager to its own node, and a label to its writer.
 
 Of the former nobody but the manager's account is judged: a driver that the operating system runs
-acts as its node, which the API server restricts by itself. With `denies=False` a policy only tells,
-in the manager's log and the audit log.
+acts as its node, which the API server restricts by itself. With `denies=False` a policy of nodes
+only tells, in the manager's log and the audit log.
 
 Source: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
 """
@@ -35,7 +35,6 @@ def own_slices_policy(
     account: str,
     namespace: str,
     driver: str,
-    denies: bool = True,
     owned: bool = False,
 ) -> list[Object]:
     """A policy and its binding for the ResourceSlices that a DRA driver writes.
@@ -48,7 +47,6 @@ def own_slices_policy(
         account: The account of the driver's Pods.
         namespace: Its namespace.
         driver: The name of the DRA driver.
-        denies: Whether the policy refuses; else it only tells.
         owned: Whether owners have accounts of their own, named after `account`.
     """
     own = _is_own(
@@ -65,7 +63,7 @@ def own_slices_policy(
         "variables": _variables(node=_NODE, slice=_SLICE),
         "validations": [own, of_driver],
     }
-    return _policy_and_binding(name, spec, denies=denies)
+    return _policy_and_binding(name, spec, denies=True)
 
 
 def own_node_policy(

@@ -48,16 +48,16 @@ def shared_objects() -> list[Object]:
         service_account(ACCOUNT, NAMESPACE),
         cluster_role(_ROLE, rules),
         cluster_role_binding("neuron-dra-driver-binding", _ROLE, ACCOUNT, NAMESPACE),
-        # Ours: the vendor ships no policy, and how its closed driver publishes the devices of an
-        # UltraServer and labels its nodes is not documented; denied, they would be missing
-        # without a word.
+        # Ours: the vendor ships no policy. Each node's driver publishes that node's devices, whole
+        # nodes of UltraServers among them: its slices are named after the node, as Kubernetes' own
+        # helper for DRA drivers names them.
         *own_slices_policy(
             "resourceslices-neuron-dra-driver",
             account=ACCOUNT,
             namespace=NAMESPACE,
             driver=NEURON_DRIVER,
-            denies=False,
         ),
+        # It only tells: how the closed driver labels the nodes of an UltraServer is not documented.
         *own_node_policy(
             "nodes-neuron-dra-driver", account=ACCOUNT, namespace=NAMESPACE, denies=False
         ),
