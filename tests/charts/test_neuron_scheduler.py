@@ -220,7 +220,7 @@ def images(version: str, source: ImageSource) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("minor", VERSIONS[:-1])
+@pytest.mark.parametrize("minor", VERSIONS)
 def test_the_scheduler_is_of_the_clusters_own_minor(minor):
     found = images(minor, PLAIN)
 
@@ -249,11 +249,11 @@ def faults(version: str, source: ImageSource) -> list[tuple[str, str]]:
 
 
 def test_a_version_without_a_known_scheduler_needs_an_image():
-    source = ImageSource(overrides={Component.KUBE_SCHEDULER: f"{OWN}:v1.37.1-eks-1-37-2"})
+    source = ImageSource(overrides={Component.KUBE_SCHEDULER: f"{OWN}:v1.33.13-eks-1-33-33"})
 
-    assert faults("1.37", PLAIN) == [("NoRelease", "images.overrides")]
-    assert images("1.37", source)[SCHEDULER].endswith("v1.37.1-eks-1-37-2")
-    assert device_manifests(plan(version="1.37", neuron=NeuronInstallation()), images=PLAIN)
+    assert faults("1.33", PLAIN) == [("NoRelease", "images.overrides")]
+    assert images("1.33", source)[SCHEDULER].endswith("v1.33.13-eks-1-33-33")
+    assert device_manifests(plan(version="1.33", neuron=NeuronInstallation()), images=PLAIN)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from eks_device_constructs import (
     ExternalDrivers,
 )
 from eks_devices import Component, EksDevicesError, NeuronHealth, NeuronInstallation
+from eks_devices.components import ComponentRelease
 
 MANIFEST = "Custom::AWSCDK-EKS-KubernetesResource"
 EXTENDED = NeuronInstallation(scheduler_extension=True)
@@ -174,6 +176,21 @@ def test_another_type_of_options_is_refused(make_served, faults_of):
     assert faults_of(make_served, neuron=True) == {("WrongType", "neuron")}
 
 
+@pytest.fixture
+def unknown(monkeypatch):
+    """A minor that no release of the scheduler is known of yet, as with every new one at first."""
+    find = ComponentRelease.of
+    released = find(Component.KUBE_SCHEDULER)
+    tags = {minor: tag for minor, tag in released.tags.items() if minor != "1.37"}
+    before = replace(released, tags=tags)
+
+    def of(component):
+        return before if component is Component.KUBE_SCHEDULER else find(component)
+
+    monkeypatch.setattr(ComponentRelease, "of", of)
+
+
+@pytest.mark.usefixtures("unknown")
 def test_a_version_without_a_known_scheduler_is_refused_where_the_group_is_added(make_served):
     world = make_served(neuron=EXTENDED, version="1.37")
 
@@ -183,6 +200,7 @@ def test_a_version_without_a_known_scheduler_is_refused_where_the_group_is_added
     assert {one.code for one in caught.value.faults} == {"NoRelease"}
 
 
+@pytest.mark.usefixtures("unknown")
 def test_a_version_without_a_known_scheduler_is_refused_where_the_plugin_is_kept(
     make_served, faults_of
 ):

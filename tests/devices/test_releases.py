@@ -115,7 +115,7 @@ def test_the_scheduler_extension_is_of_the_release_of_the_plugin():
         assert extension.tag_for(minor) == plugin.tag
 
 
-@pytest.mark.parametrize("minor", ["1.34", "1.35", "1.36"])
+@pytest.mark.parametrize("minor", ["1.34", "1.35", "1.36", "1.37"])
 def test_the_second_scheduler_is_of_the_minor_of_the_cluster(minor: str):
     tag = ComponentRelease.of(Component.KUBE_SCHEDULER).tag_for(minor)
 
@@ -123,7 +123,7 @@ def test_the_second_scheduler_is_of_the_minor_of_the_cluster(minor: str):
     assert f"-eks-{minor.replace('.', '-')}-" in tag
 
 
-@pytest.mark.parametrize("minor", ["1.37", None])
+@pytest.mark.parametrize("minor", ["1.33", None])
 def test_a_minor_without_a_known_scheduler_is_refused(minor: str | None):
     with pytest.raises(EksDevicesError) as caught:
         ComponentRelease.of(Component.KUBE_SCHEDULER).tag_for(minor)
