@@ -163,7 +163,7 @@ def _type_faults(name: object) -> Iterator[Finding]:
         "ultraserver_workers"
         if trainium
         else "name the type of an UltraServer that the operator serves",
-        source=_PAGE,
+        source=_data()["operator"]["source"],
     )
 
 

@@ -53,7 +53,7 @@ def efa_findings(
         yield from _root_findings(claim, _asked(manifest), plan)
 
 
-def _every_efa(claim: Claim, manifest: dict[str, Any], plan: NodegroupPlan) -> Iterator[Finding]:
+def _every_efa(claim: DeviceClaim, manifest: dict[str, Any], plan: NodegroupPlan) -> Iterator[Finding]:
     efas, part = _claimed(plan), _part(claim, plan)
     if efas is None or part is None or _asked(manifest) < efas.count:
         return
@@ -69,7 +69,7 @@ def _every_efa(claim: Claim, manifest: dict[str, Any], plan: NodegroupPlan) -> I
     )
 
 
-def _root_findings(claim: Claim, efas: int, plan: NodegroupPlan) -> Iterator[Finding]:
+def _root_findings(claim: DeviceClaim, efas: int, plan: NodegroupPlan) -> Iterator[Finding]:
     """The warning of GPUs that find no EFA on their root beside claims like this one."""
     gpus, roots = count_of(claim, *WHOLE_GPUS), gpu_efa_roots(plan.instance_type)
     if not (gpus and efas and roots):
