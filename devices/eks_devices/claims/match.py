@@ -50,8 +50,9 @@ class MatchAttribute:
         """An attribute of a driver's own, `gpu.nvidia.com/parentUUID`.
 
         Args:
-            attribute: Domain and name of the attribute; every device must publish it. The name of
-                a device group, `resource.aws.com/devicegroup4_id`, limits the claim to its size.
+            attribute: Domain and name of the attribute; every device must publish it, and groups
+                warn of names that no driver publishes (`AttributeNotPublished`). The name of a
+                device group, `resource.aws.com/devicegroup4_id`, limits the claim to its size.
 
         Raises:
             EksDevicesError: `MalformedAttribute`, `WrongType` or `TokenNotAllowed`.

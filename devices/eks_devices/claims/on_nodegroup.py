@@ -16,6 +16,7 @@ from ..plans import NodegroupPlan
 from ..vocabulary import DeviceType
 from .alignment import root_findings
 from .asked import own_type
+from .attributes import attribute_findings
 from .compute_domain import ComputeDomain
 from .efas_on_nodegroup import efa_faults, efa_findings
 from .gpus_on_nodegroup import gpu_claim_faults, gpu_claim_findings
@@ -93,6 +94,7 @@ def claim_findings(
     instance = AcceleratedInstanceType.of(plan.instance_type)
     return [
         *_search_findings(claim.path, manifest),
+        *attribute_findings(claim, manifest),
         *root_findings(claim, instance),
         *neuron_findings(claim, instance),
         *efa_findings(claim, manifest, plan),

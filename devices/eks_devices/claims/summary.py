@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .attributes import matched_attributes
 from .compute_domain import ComputeDomain
 from .objects import Claim
 from .templates import claimed_devices
@@ -27,7 +28,7 @@ def claim_summary(claim: Claim, manifest: dict[str, Any]) -> dict[str, Any]:
         return told | {"nodes": claim.nodes, "channel_template": claim.channel}
     devices = claimed_devices(manifest)
     told["requests"] = list(map(_request, devices["requests"]))
-    told["match"] = [one["matchAttribute"] for one in devices.get("constraints", ())]
+    told["match"] = matched_attributes(manifest)
     return told
 
 
