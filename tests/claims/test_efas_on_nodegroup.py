@@ -185,7 +185,7 @@ def test_efas_that_a_group_does_without_are_one_fault():
     for plan in (planned(P5, efa=False), planned(G6E)):
         (fault,) = faults(plan, claim)
 
-        assert (fault.code, fault.path) == ("ClaimNeedsDra", "claims.default/c.requests[1]")
+        assert (fault.code, fault.path) == ("DeviceNotOnNodegroup", "claims.default/c.requests[1]")
         assert "efa=True" in fault.fix
 
 

@@ -22,8 +22,10 @@ def mechanism_faults(claim: Claim, plan: NodegroupPlan) -> Iterator[Finding]:
     """
     for device_type, path in _wanted(claim, plan).items():
         device = plan.device_of(device_type)
-        if device is None or device.mechanism is not Mechanism.DRA:
-            yield _needs_dra(path, device_type, device, plan)
+        if device is None:
+            yield _not_there(path, device_type, plan)
+        elif device.mechanism is not Mechanism.DRA:
+            yield _needs_dra(path, device, plan)
 
 
 def _wanted(claim: Claim, plan: NodegroupPlan) -> dict[DeviceType, str]:
@@ -40,25 +42,33 @@ def _wanted(claim: Claim, plan: NodegroupPlan) -> dict[DeviceType, str]:
     return dict(sorted(paths.items()))
 
 
-def _needs_dra(
-    path: str, device_type: DeviceType, device: DevicePlan | None, plan: NodegroupPlan
-) -> Finding:
-    by_dra = [str(one.device_type) for one in plan.devices if one.mechanism is Mechanism.DRA]
-    how = f"hands {device_type} out by {device.mechanism}" if device else f"has no {device_type}"
+def _not_there(path: str, device_type: DeviceType, plan: NodegroupPlan) -> Finding:
+    efa = "pass efa=True to the group, or leave the EFAs out of the claim"
+    other = f"add the claim to a group whose nodes have {device_type}"
     return fault(
-        "ClaimNeedsDra",
+        "DeviceNotOnNodegroup",
         path,
-        f"node group {plan.name} {how}, so a claim for it stays pending",
+        f"node group {plan.name} has no {device_type}, so a claim for it stays pending",
         got=str(device_type),
-        allowed=", ".join(by_dra) or "nothing: no device of the group is claimed",
-        fix=_fix(device_type, device),
+        allowed=_claimed(plan),
+        fix=efa if device_type is DeviceType.EFA else other,
         source=DRA_PAGE,
     )
 
 
-def _fix(device_type: DeviceType, device: DevicePlan | None) -> str:
-    if device is not None:
-        return "use mechanism=Mechanism.DRA for the group, or ask for its extended resource instead"
-    if device_type is DeviceType.EFA:
-        return "pass efa=True to the group, or leave the EFAs out of the claim"
-    return f"add the claim to a group whose nodes have {device_type}"
+def _needs_dra(path: str, device: DevicePlan, plan: NodegroupPlan) -> Finding:
+    return fault(
+        "ClaimNeedsDra",
+        path,
+        f"node group {plan.name} hands {device.device_type} out by {device.mechanism}, so a claim "
+        "for it stays pending",
+        got=str(device.device_type),
+        allowed=_claimed(plan),
+        fix="use mechanism=Mechanism.DRA for the group, or ask for its extended resource instead",
+        source=DRA_PAGE,
+    )
+
+
+def _claimed(plan: NodegroupPlan) -> str:
+    by_dra = [str(one.device_type) for one in plan.devices if one.mechanism is Mechanism.DRA]
+    return ", ".join(by_dra) or "nothing: no device of the group is claimed"

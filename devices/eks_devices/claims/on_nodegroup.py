@@ -41,11 +41,11 @@ def claim_manifest(
         build: The build of DRANET that serves it; not known unless named.
 
     Raises:
-        EksDevicesError: Every fault of the claim on the group: `ClaimNeedsDra` for devices that
-            its type has, and the group lacks or hands out by a device plugin,
-            `ClaimNeedsFeatureGate` and `MemoryNeedsShares` for what its GPU driver does not do,
-            `GpusNotCut`, `GpusAreCut` and `OtherPartitions` for GPUs that are not as it needs
-            them, `TooManyDevices` for more EFAs or partitions than its nodes have,
+        EksDevicesError: Every fault of the claim on the group: `DeviceNotOnNodegroup` for devices
+            that its type has and the group lacks, `ClaimNeedsDra` for those that it hands out by
+            a device plugin, `ClaimNeedsFeatureGate` and `MemoryNeedsShares` for what its GPU
+            driver does not do, `GpusNotCut`, `GpusAreCut` and `OtherPartitions` for GPUs that are
+            not as it needs them, `TooManyDevices` for more EFAs or partitions than its nodes have,
             `ManifestTooLarge` for a text that kubectl cannot apply, `EfaSharedClaim` for EFAs
             that upstream's build gives to no second Pod, and the faults of the claim on the
             instance type.
