@@ -161,6 +161,42 @@ def test_all_efas_are_those_that_the_group_has():
 
 
 @pytest.mark.parametrize(
+    ("instance_type", "requests", "match", "got", "fix"),
+    [
+        (
+            TRN2,
+            [DeviceRequest.neuron(8), DeviceRequest.efa()],
+            GROUP,
+            "'8, filled in for 8 Neuron devices'",
+            "write the count, DeviceRequest.efa(2), or give the group more EFA interfaces",
+        ),
+        (
+            P5,
+            [DeviceRequest.gpu(1), DeviceRequest.efa()],
+            ROOT,
+            "'4, filled in for 1 GPU'",
+            "write the count, DeviceRequest.efa(2), or give the group more EFA interfaces",
+        ),
+        (
+            TRN2,
+            [DeviceRequest.neuron(8), DeviceRequest.efa(3)],
+            None,
+            "3",
+            "ask for fewer, or give the group more EFA interfaces",
+        ),
+    ],
+)
+def test_more_efas_than_the_group_has_say_where_the_number_is_from(
+    instance_type, requests, match, got, fix
+):
+    claim = ResourceClaimTemplate(name="c", requests=requests, match=match)
+    (fault,) = faults(planned(instance_type, efa=2), claim)
+
+    assert (fault.code, fault.path) == ("TooManyDevices", "claims.default/c.requests[1].count")
+    assert (fault.got, fault.allowed, fault.fix) == (got, "at most 2", fix)
+
+
+@pytest.mark.parametrize(
     ("mode", "max_size", "warned"), [(4, 4, False), (4, 3, True), (2, 2, False), (2, 1, True)]
 )
 def test_a_group_smaller_than_the_nodes_that_work_together_is_warned_of(mode, max_size, warned):

@@ -11,7 +11,7 @@ from ..names import EFA_CLASS
 from ..plans import DevicePlan, NodegroupPlan
 from ..published import gpu_efa_roots
 from ..vocabulary import DeviceType, Mechanism
-from .asked import count_of, request_path
+from .asked import count_of, open_path, request_path
 from .kinds import WHOLE_GPUS, RequestKind
 from .match import MatchAttribute
 from .partitions import partition_gpus
@@ -22,19 +22,30 @@ from .templates import DeviceClaim, claimed_devices
 _EFA_PAGE = "https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html"
 
 
-def efa_faults(path: str, manifest: dict[str, Any], plan: NodegroupPlan) -> Iterator[Finding]:
+def efa_faults(
+    claim: DeviceClaim, manifest: dict[str, Any], plan: NodegroupPlan
+) -> Iterator[Finding]:
     """The fault of more EFAs than the nodes have; a group without any has another one."""
     asked, efas = _asked(manifest), _claimed(plan)
-    if efas is not None and asked > efas.count:
-        yield fault(
-            "TooManyDevices",
-            f"{path}.requests",
-            f"nodes of group {plan.name} have fewer EFA interfaces",
-            got=asked,
-            allowed=f"at most {efas.count}",
-            fix="ask for fewer, or give the group more EFA interfaces",
-            source=DRA_PAGE,
-        )
+    if efas is None or asked <= efas.count:
+        return
+    filled = bool(open_path(claim))
+    fewer = f"write the count, DeviceRequest.efa({efas.count})" if filled else "ask for fewer"
+    yield fault(
+        "TooManyDevices",
+        f"{request_path(claim, RequestKind.EFA)}.count",
+        f"nodes of group {plan.name} have fewer EFA interfaces",
+        got=f"{asked}, filled in for {_devices(claim)}" if filled else asked,
+        allowed=f"at most {efas.count}",
+        fix=f"{fewer}, or give the group more EFA interfaces",
+        source=DRA_PAGE,
+    )
+
+
+def _devices(claim: DeviceClaim) -> str:
+    """What an open count was filled in for."""
+    gpus = count_of(claim, *WHOLE_GPUS)
+    return f"{gpus} GPU" if gpus else f"{count_of(claim, RequestKind.NEURON)} Neuron devices"
 
 
 def efa_findings(

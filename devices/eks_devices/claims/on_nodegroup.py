@@ -61,7 +61,8 @@ def claim_manifest(
         manifest = fitted.to_dict(kubernetes_version=plan.kubernetes_version, instance_type=on)
     except EksDevicesError as error:
         raise EksDevicesError(_each_once([*faults, *error.faults])) from None
-    faults += efa_faults(claim.path, manifest, plan)
+    if not isinstance(claim, ComputeDomain):
+        faults += efa_faults(claim, manifest, plan)
     raise_faults([*faults, *_size_faults(claim.path, manifest)])
     return manifest
 
