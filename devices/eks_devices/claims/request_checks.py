@@ -108,7 +108,7 @@ def _node_faults(request: DeviceRequest, path: str) -> Iterator[Finding]:
             lambda text: _DRIVER_VERSION.fullmatch(text) is not None,
             code="MalformedDriverVersion",
             message="the Neuron driver publishes no version of this form, and texts are compared",
-            allowed="four numbers, such as 2.25.4.0",
+            allowed="four numbers, such as 2.29.0.0",
             fix="copy neuronDriverVersion from a ResourceSlice, or compare parts by where()",
             source=_ATTRIBUTES,
         )

@@ -134,8 +134,10 @@ class DeviceRequest:
                 have them; by default the chip's own setting (2 on Trainium2).
             instance_type: Takes devices of nodes of this EC2 type only, `trn2.48xlarge`, and
                 checks the claim against it; by default the nodes may be of any type.
-            driver_version: Takes devices of nodes with this Neuron driver only, `2.25.4.0`; the
-                texts are compared, so all four parts count. By default it may be any.
+            driver_version: Takes devices of nodes with this Neuron driver only, `2.29.0.0`; the
+                texts are compared, so all four parts count. ResourceSlices of a node have it as
+                `neuronDriverVersion`, and the AMI decides it: pin `release_version` of the group.
+                By default it may be any.
             name: The request's name, `neuron` by default.
         """
         return cls._make(
