@@ -201,7 +201,9 @@ class DeviceRequest:
         attempt, so guard it: `'a' in device.attributes['d'] && device.attributes['d'].a == 1`.
 
         Raises:
-            EksDevicesError: `MalformedSelector`, `WrongType` or `TooManySelectors`.
+            EksDevicesError: `MalformedSelector` for an expression that is empty or too long, with
+                brackets or quotes that do not close, a single `=`, `&` or `|`, or nothing beside
+                `&&` or `||` (the API server checks the rest), `WrongType`, `TooManySelectors`.
         """
         return replace(self, selectors=(*self.selectors, cel))
 

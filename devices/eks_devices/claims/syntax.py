@@ -11,6 +11,7 @@ from ..findings import Finding, fault, shown
 from ..quantities import MIB, amount_of
 from ..syntax import is_dns_subdomain, label_key, label_value, well_formed
 from ..typecheck import text, wrong_type
+from .cel import cel_problem
 
 # The API server refuses longer expressions and more of them (resource.k8s.io types).
 LONGEST_CEL_BYTES: Final = 10 * 1024
@@ -33,7 +34,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 def selector(value: Any, path: str) -> Iterator[Finding]:
-    """The fault of a value that cannot be a CEL expression; its grammar is not read."""
+    """The fault of a value that is certainly no CEL expression; its grammar is not read."""
     allowed = f"a CEL expression of 1 to {LONGEST_CEL_BYTES} bytes"
     wrong = tuple(text(value, path, allowed, "write the expression as a string"))
     yield from wrong
@@ -52,13 +53,13 @@ def selector(value: Any, path: str) -> Iterator[Finding]:
 
 
 def _selector_problem(expression: str) -> str:
-    if not expression.strip():
-        return "the expression is empty"
     try:
         size = len(expression.encode())
     except UnicodeEncodeError:
         return "the expression is not valid Unicode"
-    return f"the expression has {size} bytes" if size > LONGEST_CEL_BYTES else ""
+    if size > LONGEST_CEL_BYTES:
+        return f"the expression has {size} bytes"
+    return cel_problem(expression)
 
 
 def attribute(value: object, path: str) -> Iterator[Finding]:
