@@ -72,7 +72,7 @@ def test_claims_are_told_with_their_groups_and_what_they_ask_for(report):
     assert found[at + 1 : at + 4] == [
         (
             "train/half ResourceClaimTemplate trn2, trn2-b 8 neuron.aws.com, "
-            "8 efa.networking.k8s.aws (selected); "
+            "8 efa.networking.k8s.aws (1 selector); "
             "all with the same resource.aws.com/devicegroup8_id"
         ),
         "train/job ComputeDomain gb200 a channel by the template job-channel, ready with 4 nodes",
@@ -86,6 +86,39 @@ def test_a_part_of_a_device_is_told(report):
 
     (row,) = [one for one in rows(report([part])[1]) if one.startswith("train/half")]
     assert row.endswith("1 gpu.nvidia.com with memory 10Gi")
+
+
+@pytest.mark.parametrize(
+    ("narrowed", "told"),
+    [
+        ({}, "8 neuron.aws.com"),
+        (
+            {"instance_type": "trn2.48xlarge", "driver_version": "2.27.4.0"},
+            "8 neuron.aws.com (trn2.48xlarge, driver 2.27.4.0)",
+        ),
+        (
+            {"count": 1, "ultraserver_mode": 4},
+            "1 neuron.aws.com (UltraServer node, mode 4)",
+        ),
+        (
+            {"logical_neuron_cores": 1, "selectors": 2},
+            "8 neuron.aws.com (LNC 1, 2 selectors)",
+        ),
+        (
+            {"device_class": "mig.nvidia.com", "profile": "1g.10gb"},
+            "8 mig.nvidia.com (1g.10gb)",
+        ),
+    ],
+)
+def test_which_devices_are_meant_is_told_in_short(report, narrowed, told):
+    asked = HALF["requests"][0] | narrowed
+
+    (row,) = [
+        one
+        for one in rows(report([HALF | {"requests": [asked], "match": []}])[1])
+        if one.startswith("train/half")
+    ]
+    assert row.partition("trn2-b ")[2] == told
 
 
 @pytest.mark.parametrize("claims", [None, []])
@@ -113,6 +146,16 @@ WRONG = [
     [HALF | {"requests": [{}]}],
     [HALF | {"requests": [HALF["requests"][0] | {"count": True}]}],
     [HALF | {"requests": [HALF["requests"][0] | {"capacity": {"memory": 5}}]}],
+    *(
+        [HALF | {"requests": [HALF["requests"][0] | {key: wrong}]}]
+        for key, wrong in {
+            "profile": 1,
+            "ultraserver_mode": "4",
+            "instance_type": None,
+            "driver_version": 2.29,
+            "logical_neuron_cores": True,
+        }.items()
+    ),
     [HALF | {"match": [1]}],
     [DOMAIN | {"nodes": None}],
 ]

@@ -7,11 +7,14 @@ from typing import Any
 from .attributes import matched_attributes
 from .compute_domain import ComputeDomain
 from .objects import Claim
+from .requests import DeviceRequest
 from .templates import claimed_devices
 
 
 def claim_summary(claim: Claim, manifest: dict[str, Any]) -> dict[str, Any]:
     """A claim as plain JSON values: its object, and what its manifest asks for.
+
+    `selectors` counts the expressions of the user's own; what the others say has keys.
 
     Args:
         claim: The claim.
@@ -26,19 +29,26 @@ def claim_summary(claim: Claim, manifest: dict[str, Any]) -> dict[str, Any]:
     }
     if isinstance(claim, ComputeDomain):
         return told | {"nodes": claim.nodes, "channel_template": claim.channel}
-    devices = claimed_devices(manifest)
-    told["requests"] = list(map(_request, devices["requests"]))
+    pairs = zip(claim.requests, claimed_devices(manifest)["requests"], strict=True)
+    told["requests"] = [_request(asked, made) for asked, made in pairs]
     told["match"] = matched_attributes(manifest)
     return told
 
 
-def _request(request: dict[str, Any]) -> dict[str, Any]:
-    exactly = request["exactly"]
+def _request(asked: DeviceRequest, made: dict[str, Any]) -> dict[str, Any]:
+    exactly = made["exactly"]
     told = {
-        "name": request["name"],
+        "name": made["name"],
         "device_class": exactly["deviceClassName"],
         "count": exactly["count"],
-        "selectors": len(exactly.get("selectors", ())),
+        "selectors": len(asked.selectors),
     }
-    capacity = exactly.get("capacity", {}).get("requests")
-    return told | ({"capacity": dict(capacity)} if capacity else {})
+    narrowed = {
+        "profile": asked.profile,
+        "ultraserver_mode": asked.mode,
+        "instance_type": asked.instance_type,
+        "driver_version": asked.driver_version,
+        "logical_neuron_cores": asked.logical_neuron_cores,
+        "capacity": exactly.get("capacity", {}).get("requests"),
+    }
+    return told | {key: value for key, value in narrowed.items() if value is not None}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from .content import field, texts
+from .content import T, field, texts
 
 CLAIM_TITLES: Final = ("CLAIM", "KIND", "FOR GROUPS", "ASKS FOR")
 
@@ -19,6 +19,11 @@ class ClaimedDevices:
     count: int
     selectors: int
     capacity: dict[str, str]
+    profile: str | None
+    ultraserver_mode: int | None
+    instance_type: str | None
+    driver_version: str | None
+    logical_neuron_cores: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +68,24 @@ def _asked_for(claim: PlannedClaim) -> Iterator[str]:
 def _devices(request: ClaimedDevices) -> str:
     parts = [f"{key} {amount}" for key, amount in request.capacity.items()]
     of_each = f" with {', '.join(parts)}" if parts else ""
-    selected = " (selected)" if request.selectors else ""
-    return f"{request.count} {request.device_class}{of_each}{selected}"
+    which = ", ".join(_narrowed(request))
+    return f"{request.count} {request.device_class}{of_each}" + (f" ({which})" if which else "")
+
+
+def _narrowed(request: ClaimedDevices) -> Iterator[str]:
+    """Which devices of the class are meant, and what their driver is told."""
+    if request.profile is not None:
+        yield request.profile
+    if request.ultraserver_mode is not None:
+        yield f"UltraServer node, mode {request.ultraserver_mode}"
+    if request.instance_type is not None:
+        yield request.instance_type
+    if request.driver_version is not None:
+        yield f"driver {request.driver_version}"
+    if request.logical_neuron_cores is not None:
+        yield f"LNC {request.logical_neuron_cores}"
+    if request.selectors:
+        yield f"{request.selectors} selector{'s' if request.selectors > 1 else ''}"
 
 
 def _claim(content: Any) -> PlannedClaim:
@@ -81,10 +102,20 @@ def _claim(content: Any) -> PlannedClaim:
 
 
 def _request(content: Any) -> ClaimedDevices:
-    capacity = field(content, "capacity", dict) if "capacity" in content else {}
+    capacity = _optional(content, "capacity", dict) or {}
     return ClaimedDevices(
         device_class=field(content, "device_class", str),
         count=field(content, "count", int),
         selectors=field(content, "selectors", int),
         capacity={key: field(capacity, key, str) for key in capacity},
+        profile=_optional(content, "profile", str),
+        ultraserver_mode=_optional(content, "ultraserver_mode", int),
+        instance_type=_optional(content, "instance_type", str),
+        driver_version=_optional(content, "driver_version", str),
+        logical_neuron_cores=_optional(content, "logical_neuron_cores", int),
     )
+
+
+def _optional(content: Any, key: str, kind: type[T]) -> T | None:
+    """A value that is there only where the claim says something of it."""
+    return field(content, key, kind) if key in content else None
