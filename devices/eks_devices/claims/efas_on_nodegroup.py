@@ -45,7 +45,9 @@ def efa_faults(
 def _devices(claim: DeviceClaim) -> str:
     """What an open count was filled in for."""
     gpus = count_of(claim, *WHOLE_GPUS)
-    return f"{gpus} GPU" if gpus else f"{count_of(claim, RequestKind.NEURON)} Neuron devices"
+    neuron = count_of(claim, RequestKind.NEURON)
+    count, name = (gpus, "GPU") if gpus else (neuron, "Neuron device")
+    return f"{count} {name}" if count == 1 else f"{count} {name}s"
 
 
 def efa_findings(
@@ -64,7 +66,9 @@ def efa_findings(
         yield from _root_findings(claim, _asked(manifest), plan)
 
 
-def _every_efa(claim: DeviceClaim, manifest: dict[str, Any], plan: NodegroupPlan) -> Iterator[Finding]:
+def _every_efa(
+    claim: DeviceClaim, manifest: dict[str, Any], plan: NodegroupPlan
+) -> Iterator[Finding]:
     efas, part = _claimed(plan), _part(claim, plan)
     if efas is None or part is None or _asked(manifest) < efas.count:
         return

@@ -1,4 +1,4 @@
-"""Claims of nodes that work together, on a group that may have too few of them."""
+"""Claims of nodes that work together, on a group that may not have such nodes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from ..plans import NodegroupPlan
 from .compute_domain import ComputeDomain
 from .templates import DeviceClaim
 
+_BLOCKS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html"
 _MODES = "https://awsdocs-neuron.readthedocs-hosted.com/en/latest/deploy/eks/dra.html"
 _CLIQUES = (
     "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/blob/main/"
@@ -42,18 +43,36 @@ def domain_findings(domain: ComputeDomain, plan: NodegroupPlan) -> Iterator[Find
 
 
 def ultraserver_findings(claim: DeviceClaim, plan: NodegroupPlan) -> Iterator[Finding]:
-    """The warning of more nodes that work together than the group can have."""
+    """The warnings of nodes of one UltraServer that the group may not have, or not so many."""
     for index, request in enumerate(claim.requests):
-        if request.mode is not None and request.mode > plan.max_size:
-            yield warning(
-                "UltraServerLargerThanNodegroup",
-                f"{claim.path}.requests[{index}].mode",
-                f"{request.mode} nodes of an UltraServer work together, and group {plan.name} has "
-                f"at most {plan.max_size}: the Pods would wait for the others",
-                fix=f"raise max_size to {request.mode}, use a smaller mode, or see that other "
-                "groups hold the rest of the same UltraServer",
-                source=_MODES,
-            )
+        path, mode = f"{claim.path}.requests[{index}].mode", request.mode or 1
+        if mode > 1 and not plan.capacity.ultraserver:
+            yield _not_together(path, mode, plan.name)
+        if mode > plan.max_size:
+            yield _too_few(path, mode, plan)
+
+
+def _not_together(path: str, mode: int, group: str) -> Finding:
+    return warning(
+        "UltraServerNotGuaranteed",
+        path,
+        f"{mode} nodes of one UltraServer work together, and nothing makes those of group {group} "
+        "part of one: its capacity is no block of an UltraServer",
+        fix="use capacity=Capacity.ultraserver_block(...) for the group, or mode=1",
+        source=_BLOCKS,
+    )
+
+
+def _too_few(path: str, mode: int, plan: NodegroupPlan) -> Finding:
+    return warning(
+        "UltraServerLargerThanNodegroup",
+        path,
+        f"{mode} nodes of an UltraServer work together, and group {plan.name} has at most "
+        f"{plan.max_size}: the Pods would wait for the others",
+        fix=f"raise max_size to {mode}, use a smaller mode, or see that other groups hold the "
+        "rest of the same UltraServer",
+        source=_MODES,
+    )
 
 
 def _ultraserver_size(plan: NodegroupPlan) -> int:

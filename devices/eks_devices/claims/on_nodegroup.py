@@ -18,12 +18,12 @@ from .alignment import root_findings
 from .asked import own_type
 from .attributes import attribute_findings
 from .compute_domain import ComputeDomain
+from .driver_version import driver_version_findings
 from .efas_on_nodegroup import efa_faults, efa_findings
 from .gpus_on_nodegroup import gpu_claim_faults, gpu_claim_findings
 from .kinds import RequestKind
 from .mechanism_on_nodegroup import mechanism_faults
 from .neuron_findings import neuron_findings
-from .neuron_on_nodegroup import neuron_group_findings
 from .nodes_on_nodegroup import domain_findings, ultraserver_findings
 from .objects import Claim
 from .requests import DeviceRequest
@@ -99,7 +99,7 @@ def claim_findings(
         *attribute_findings(claim, manifest),
         *root_findings(claim, instance),
         *neuron_findings(claim, instance),
-        *neuron_group_findings(claim, plan),
+        *driver_version_findings(claim, plan),
         *efa_findings(claim, manifest, plan),
         *ultraserver_findings(claim, plan),
         *reuse_findings(claim, plan),
