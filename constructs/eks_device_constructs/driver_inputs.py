@@ -12,7 +12,11 @@ from eks_devices.findings import fault
 from eks_devices.installation_options import NamedOptions, option_type_faults
 from eks_devices.keep import keep_faults
 from eks_devices.kubernetes import minors
-from eks_devices.scope_options import late_default_faults, scope_option_faults
+from eks_devices.scope_options import (
+    late_default_faults,
+    other_scope_faults,
+    scope_option_faults,
+)
 from eks_devices.typecheck import member, members, wrong_type
 
 from .delivery import Delivery
@@ -61,8 +65,16 @@ def installation_faults(
         yield from _default_faults(host) or _late_faults(host, options)
     else:
         yield from _scope_faults(host, keep, scope_name)
-        if default := host.fleet.drivers:
-            yield from scope_option_faults(options, default.node.path, host.fleet.options)
+        yield from _option_faults(host, options)
+
+
+def _option_faults(host: NodegroupHost, options: Mapping[str, object]) -> Iterator[Finding]:
+    """The faults of a scope with other options than the cluster has as far as it is known."""
+    if default := host.fleet.drivers:
+        yield from scope_option_faults(options, default.node.path, host.fleet.options)
+        return
+    for scope in host.fleet.scopes:
+        yield from other_scope_faults(options, scope.node.path, scope.named_options)
 
 
 def _default_faults(host: NodegroupHost) -> list[Finding]:

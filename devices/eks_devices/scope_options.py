@@ -61,6 +61,29 @@ def scope_option_faults(
             )
 
 
+def other_scope_faults(
+    named: Mapping[str, object], other: str, theirs: NamedOptions
+) -> Iterator[Finding]:
+    """The fault of a scope that runs another build than one beside it, where no default is known.
+
+    Args:
+        named: The options that it is given; what is of another type has a fault already.
+        other: Where the other scope stands.
+        theirs: The options that that one was given.
+    """
+    given = named["efa"]
+    if given is not None and not isinstance(given, EfaInstallation):
+        return
+    if (given or EfaInstallation()) != (theirs["efa"] or EfaInstallation()):
+        yield _differs(
+            "efa",
+            other,
+            got=given,
+            allowed="the options of the other scope",
+            fix="pass the same efa= to both, and to the default installation of the cluster",
+        )
+
+
 def late_default_faults(
     scope: str,
     named: NamedOptions,

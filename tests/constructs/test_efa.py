@@ -107,6 +107,27 @@ def test_a_scope_runs_the_build_of_the_default_installation(make_served, faults_
 
 
 @pytest.mark.parametrize(
+    ("first", "second"), [(UPSTREAM, EfaInstallation()), (UPSTREAM, None), (None, UPSTREAM)]
+)
+def test_scopes_of_an_unknown_default_installation_run_one_build(
+    tmp_path, faults_of, first, second
+):
+    stack = cdk.Stack(cdk.App(outdir=str(tmp_path / "out")), "Stack")
+    theirs = ClusterReference(name="theirs", version="1.36", security_group="sg-0123456789abcdef0")
+    options: dict[str, Any] = {
+        "cluster": theirs,
+        "delivery": Delivery.gitops(str(tmp_path / "manifests")),
+    }
+    DeviceDrivers(stack, "A", scope_name="a", efa=first, **options)
+
+    assert faults_of(DeviceDrivers, stack, "B", scope_name="b", efa=second, **options) == {
+        ("EfaInstallationDiffers", "efa")
+    }
+    same = DeviceDrivers(stack, "C", scope_name="c", efa=first, **options)
+    assert same.scope_name == "c"
+
+
+@pytest.mark.parametrize(
     ("scope_name", "efa", "expected"),
     [
         ("team", UPSTREAM, 1),
