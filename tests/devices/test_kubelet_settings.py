@@ -316,6 +316,13 @@ def test_the_gate_of_claims_stays_on_where_devices_come_by_them():
     assert planned_faults(kubelet=kubelet, mechanism=Mechanism.DEVICE_PLUGIN) == []
 
 
+@pytest.mark.parametrize("name", ["", "no such gate", "A,B", "A=true", "--A", "\u00c4", "A\n"])
+def test_a_name_that_no_gate_can_have_is_refused(name):
+    (found,) = planned_faults(kubelet={"featureGates": {name: True, "MemoryQoS": True}})
+
+    assert found.startswith("MalformedName nodegroups.g.kubelet.featureGates.")
+
+
 @pytest.mark.parametrize("mechanism", list(Mechanism))
 @pytest.mark.parametrize("value", ["false", None, 0, "true", {}, []])
 def test_a_gate_is_true_or_false(value, mechanism):

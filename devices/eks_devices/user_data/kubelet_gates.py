@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -10,6 +11,7 @@ from .._data import read_toml
 from .._nested import found
 from ..findings import Finding, fault
 from ..kubernetes import version_key
+from ..syntax import well_formed
 from ..typecheck import boolean, path_step, wrong_type
 
 if TYPE_CHECKING:
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
 
 GATES: Final = "featureGates"
 _GATES_FLAG: Final = "--feature-gates"
+_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*")
+_GATES_PAGE: Final = (
+    "https://kubernetes.io/docs/reference/command-line-tools-reference/feature-gates/"
+)
 # What Go reads as true in a flag, in lower case.
 _TRUE: Final = ("1", "t", "true")
 
@@ -53,7 +59,19 @@ def gate_type_faults(gates: object, path: str) -> Iterator[Finding]:
         yield wrong_type(path, gates, wanted, 'write {"MemoryQoS": True} for instance')
         return
     for name, on in gates.items():
-        yield from boolean(on, f"{path}.{path_step(name)}")
+        at = f"{path}.{path_step(name)}"
+        yield from well_formed(
+            name,
+            at,
+            lambda given: _NAME.fullmatch(given) is not None,
+            code="MalformedName",
+            message="no gate of Kubernetes has such a name, and a kubelet starts with none that it "
+            "does not know",
+            allowed="letters and digits, beginning with a letter",
+            fix="write the name of one gate",
+            source=_GATES_PAGE,
+        )
+        yield from boolean(on, at)
 
 
 def kubelet_gate_faults(spec: NodegroupSpec, version: str, *, by_claims: bool) -> Iterator[Finding]:
