@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import jsii
@@ -32,23 +33,23 @@ class _Cluster:
 
     def __init__(self, host: NodegroupHost) -> None:
         self.host = host
+        self.faults: list[Finding] = []
         self._told: set[Finding] = set()
         self._told_scopes: list[Construct] = []
 
-    def finish(self) -> list[str]:
-        """Tell what is known now; returns what keeps the stack from being deployed."""
+    def finish(self) -> None:
+        """Tell what is known now, and find what keeps the stack from being deployed."""
         groups = self.host.fleet.groups
         tagged: list[Membership | SystemNodegroup] = [*groups, *self.host.fleet.others]
-        faults = [fault for one in tagged for fault in one.inherit_tags()]
-        faults += map(str, self.host.fleet.whole_faults(groups))
-        faults += map(str, _second_managers(self.host))
+        self.faults = [fault for one in tagged for fault in one.inherit_tags()]
+        self.faults += self.host.fleet.whole_faults(groups)
+        self.faults += _second_managers(self.host)
         together = self.host.fleet.findings_together(groups)
         apart = [one for group in groups for one in group.plan.findings]
         warn(self.host.home, [one for one in together if one not in self._told])
         inform(self.host.home, [one for one in (*together, *apart) if one not in self._told])
         self._told.update(together, apart)
         self._tell_scopes()
-        return faults
 
     def _tell_scopes(self) -> None:
         """Warn of options that no default installation of this app takes over from a scope."""
@@ -105,24 +106,33 @@ class _AtSynth:
             there = {at: one for at, one in there.items() if _is_first(at, one.host.known)}
             if not there:
                 return []
-        faults = [fault for one in there.values() for fault in one.finish()]
+        for one in there.values():
+            one.finish()
+        self._write(there)
+        # A stack may have several clusters.
+        return [f"{at.node.path}: {fault}" for at, one in there.items() for fault in one.faults]
+
+    def _write(self, there: _Clusters) -> None:
+        stage = Stage.of(self._stack)
+        folder = Path(stage.outdir if stage else ".")
         try:
             text = _text(there)
         except EksDevicesError:
             # Told already: what a group needs was removed again, so no plan is to be written.
-            return faults
-        stage = Stage.of(self._stack)
-        folder = Path(stage.outdir if stage else ".")
+            return
         name = f"{self._stack.artifact_id}{PLAN_FILE_SUFFIX}"
         (folder / name).write_text(text, encoding="utf-8")
-        return faults
 
 
 def _text(clusters: _Clusters) -> str:
-    fleets = {at.node.path: one.host.fleet for at, one in clusters.items()}
-    entries = [
-        {"path": path, "plan": fleet.plan.to_dict(), "claims": fleet.claims}
-        for path, fleet in sorted(fleets.items())
-    ]
+    paths = {at.node.path: one for at, one in clusters.items()}
+    entries = [_entry(path, one) for path, one in sorted(paths.items())]
     content = {"schema": PLAN_FILE_SCHEMA, "clusters": entries}
     return json.dumps(content, indent=2, sort_keys=True) + "\n"
+
+
+def _entry(path: str, cluster: _Cluster) -> dict[str, Any]:
+    """What the file tells of a cluster, with the faults that keep it from being deployed."""
+    plan, claims = cluster.host.fleet.plan, cluster.host.fleet.claims
+    told = replace(plan, findings=(*plan.findings, *cluster.faults))
+    return {"path": path, "plan": told.to_dict(), "claims": claims}

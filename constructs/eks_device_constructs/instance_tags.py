@@ -8,6 +8,7 @@ from typing import Any
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 
+from eks_devices import Finding
 from eks_devices.launch_template import TAG_FIELD, tag_specifications
 from eks_devices.tags import tag_count_faults
 from eks_devices.typecheck import path_step
@@ -19,7 +20,7 @@ def inherit_tags(
     name: str,
     tags: Mapping[str, str],
     overrides: Mapping[str, Any],
-) -> list[str]:
+) -> list[Finding]:
     """Give instances the tags that `Tags.of(...)` gave the group, which are known at synth.
 
     The group itself gets none: CloudFormation refuses to update its tags together with its launch
@@ -44,4 +45,4 @@ def inherit_tags(
     template.add_property_override(f"LaunchTemplateData.{TAG_FIELD}", drawn)
     path = f"nodegroups.{path_step(name)}.tags"
     keys = [{tag["Key"] for tag in one["Tags"]} for one in drawn]
-    return [*dict.fromkeys(str(one) for some in keys for one in tag_count_faults(some, path))]
+    return [*dict.fromkeys(one for some in keys for one in tag_count_faults(some, path))]

@@ -9,7 +9,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct, IConstruct
 
-from eks_devices import NodegroupPlan
+from eks_devices import Finding, NodegroupPlan
 
 from .claims import ClaimSender
 from .instance_tags import inherit_tags
@@ -52,7 +52,7 @@ class Membership:
             owner, self.judged.host, serving.delivery, self.managers, serving.efa_build
         )
 
-    def inherit_tags(self) -> list[str]:
+    def inherit_tags(self) -> list[Finding]:
         """Give instances the tags of the group's scopes, when all are known; returns faults."""
         plan = self.plan
         own = plan.launch_template_overrides

@@ -99,7 +99,7 @@ class SystemNodegroup(Construct):
         self._addons.take_nodes(self, self.nodegroup)
         host.fleet.others.append(self)
 
-    def inherit_tags(self) -> list[str]:
+    def inherit_tags(self) -> list[Finding]:
         """Give instances the tags of the group's scopes, when all are known; returns faults."""
         plan = self.plan
         if not is_in_tree(self, beside=self._addons):

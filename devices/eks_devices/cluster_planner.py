@@ -124,7 +124,7 @@ def findings_together(
     yield from cluster_findings(plans)
     # While there is no group, nobody knows what is to be read.
     if plans:
-        yield from idle_options(options, held)
+        yield from idle_options(options, held, {one.path for one in _contradicted(options, held)})
         if not has_ordinary_nodes:
             yield from ordinary_node_findings(options, held)
     if not default_elsewhere:
@@ -137,7 +137,10 @@ def whole_faults(
     plans: tuple[NodegroupPlan, ...], keep: Keep, options: InstallationOptions
 ) -> list[Finding]:
     """The faults of a cluster that are none while groups may still come."""
-    held = _held(plans, keep)
+    return _contradicted(options, _held(plans, keep))
+
+
+def _contradicted(options: InstallationOptions, held: Collection[ManagerKey]) -> list[Finding]:
     return [
         *scheduler_extension_faults(options.neuron, held),
         *ultraserver_operator_faults(options.neuron, held),

@@ -49,16 +49,19 @@ _OPTIONS = (
 )
 
 
-def idle_options(options: InstallationOptions, held: Collection[ManagerKey]) -> Iterator[Finding]:
+def idle_options(
+    options: InstallationOptions, held: Collection[ManagerKey], refused: Collection[str]
+) -> Iterator[Finding]:
     """The warnings of options that do nothing beside the managers that there are.
 
     Args:
         options: The options of an installation.
         held: The managers that it holds.
+        refused: Paths of options that these contradict, which have faults.
     """
     defaults = InstallationOptions()
     for one in _OPTIONS:
-        is_read = any(manager in held for manager in one.readers)
+        is_read = any(manager in held for manager in one.readers) or one.path in refused
         if not is_read and options.value(one.path) != defaults.value(one.path):
             maker, _, _ = one.path.partition(".")
             yield warning(

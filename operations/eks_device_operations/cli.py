@@ -170,7 +170,7 @@ def _add_plan(verbs: Any) -> None:
         nargs="?",
         default="cdk.out",
         metavar="CDK_OUT",
-        help="the folder that 'cdk synth' wrote; cdk.out unless named",
+        help="the folder that 'cdk synth' wrote, or a plan file in it; cdk.out unless named",
     )
     _add_json(parser)
 

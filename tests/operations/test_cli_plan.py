@@ -32,7 +32,7 @@ from eks_devices import (
     plan_cluster,
 )
 from eks_devices.findings import info, warning
-from eks_devices.plans import PLAN_FILE_SCHEMA
+from eks_devices.plans import PLAN_FILE_SCHEMA, PLAN_FILE_SUFFIX
 
 MAX_SECONDS = 0.25
 RUNS = 5
@@ -120,9 +120,10 @@ def plan_file(plan: Any = SMALL, path: str = "Training/Cluster") -> dict[str, An
     return {"schema": PLAN_FILE_SCHEMA, "clusters": [{"path": path, "plan": plan}]}
 
 
-def write(folder: Path, files: dict[str, Any]) -> Path:
-    """A cloud assembly with these files."""
-    for name, content in files.items():
+def write(folder: Path, files: dict[str, Any], *, finished: bool = True) -> Path:
+    """A cloud assembly with these files, and the manifests of those that are missing."""
+    manifests = finished_by(files) if finished else {}
+    for name, content in (manifests | files).items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
@@ -134,6 +135,20 @@ def manifest(*stacks: str, **nested: Any) -> dict[str, Any]:
     for name, folder in nested.items():
         artifacts[name] = {"type": "cdk:cloud-assembly", "properties": {"directoryName": folder}}
     return {"version": "54.0.0", "artifacts": artifacts}
+
+
+def finished_by(files: dict[str, Any]) -> dict[str, Any]:
+    """A manifest for each folder with plan files, as a synthesis that ends well leaves it."""
+    plans = [Path(name) for name in files if name.endswith(PLAN_FILE_SUFFIX)]
+    nested = {str(one.parent): str(one.parent) for one in plans if one.parent != Path()}
+    return {
+        str(place / "manifest.json"): manifest(
+            *(one.name.removesuffix(PLAN_FILE_SUFFIX) for one in plans if one.parent == place),
+            **({} if place.parts else nested),
+        )
+        for place in {Path(), *(one.parent for one in plans)}
+        if plans
+    }
 
 
 Reporter = Callable[..., tuple[int, str, str]]
@@ -495,9 +510,59 @@ def test_stages_are_found_by_name_without_a_manifest(tmp_path: Path, report: Rep
             "assembly-Prod/Prod.eks-devices.json": plan_file(path="Prod"),
             "asset.123/Other.eks-devices.json": plan_file(path="Other"),
         },
+        finished=False,
     )
 
     assert clusters_in(report, folder) == [("Prod", "assembly-Prod/Prod.eks-devices.json")]
+
+
+@pytest.mark.parametrize(
+    ("files", "unfinished"),
+    [
+        ({"a.eks-devices.json": plan_file()}, [""]),
+        # What an earlier synth left, which no synth removes.
+        (
+            {"a.eks-devices.json": plan_file(), "manifest.json": manifest("a"), "error.txt": b""},
+            [""],
+        ),
+        ({"assembly-b/b.eks-devices.json": plan_file()}, [""]),
+        (
+            {"a.eks-devices.json": plan_file(), "assembly-b/b.eks-devices.json": plan_file()},
+            [""],
+        ),
+        (
+            {
+                "manifest.json": manifest("a", b="assembly-b"),
+                "a.eks-devices.json": plan_file(),
+                "assembly-b/b.eks-devices.json": plan_file(),
+            },
+            ["/assembly-b"],
+        ),
+    ],
+)
+def test_a_synthesis_that_did_not_finish_is_told_once(
+    files: dict[str, Any], unfinished: list[str], tmp_path: Path, report: Reporter
+):
+    folder = write(tmp_path, files, finished=False)
+    code, text, errors = report(folder)
+    document = json.loads(report(folder, "--json")[1])
+
+    assert code == 1
+    assert "Training/Cluster" in text
+    told = [line.partition(" synthesis did not finish")[0] for line in errors.splitlines()]
+    assert told == [f"eks-devices: {folder}{one}:" for one in unfinished]
+    assert ["did not finish" in one["message"] for one in document["problems"]] == [True]
+
+
+def test_a_plan_file_that_is_named_needs_no_manifest(tmp_path: Path, report: Reporter):
+    files = {"a.eks-devices.json": plan_file(path="A"), "b.eks-devices.json": plan_file(path="B")}
+    folder = write(tmp_path, files, finished=False)
+
+    assert clusters_in(report, folder / "a.eks-devices.json") == [("A", "a.eks-devices.json")]
+    assert report(folder / "a.eks-devices.json")[::2] == (0, "")
+    code, text, errors = report(folder / "c.eks-devices.json")
+    assert (code, text.startswith("0 clusters")) == (2, True)
+    assert f"{folder}/c.eks-devices.json: cannot be read: No such file" in errors
 
 
 def test_links_in_circles_end_and_each_file_is_read_once(tmp_path: Path, report: Reporter):
@@ -812,7 +877,7 @@ def test_two_folders_are_one_too_many(capsys: pytest.CaptureFixture[str]):
 def test_a_plan_file_that_is_no_file_could_not_be_looked_at(
     make: Callable[[Path], None], message: str, tmp_path: Path, report: Reporter
 ):
-    make(tmp_path / "x.eks-devices.json")
+    make(write(tmp_path, {"manifest.json": manifest("x")}) / "x.eks-devices.json")
 
     code, _, errors = report(tmp_path)
 

@@ -52,6 +52,8 @@ def report(tmp_path, capsys):
         entry = {"path": "T/Cluster", "plan": PLAN} | ({} if claims is None else {"claims": claims})
         content = json.dumps({"schema": PLAN_FILE_SCHEMA, "clusters": [entry]})
         Path(tmp_path / "T.eks-devices.json").write_text(content)
+        stack = {"T": {"type": "aws:cloudformation:stack"}}
+        Path(tmp_path / "manifest.json").write_text(json.dumps({"artifacts": stack}))
         code = main(["plan", str(tmp_path), *options])
         output = capsys.readouterr()
         return code, output.out + output.err

@@ -16,7 +16,14 @@ from .manifest import Artifacts, artifacts_of
 from .plan_file import PlannedCluster, planned_clusters
 
 _MANIFEST: Final = "manifest.json"
+# The CDK CLI removes it before each synth, and the app writes it when it fails.
+_FAILED: Final = "error.txt"
 _NESTED: Final = "assembly-"
+
+_UNFINISHED: Final = (
+    "synthesis did not finish, so these plans may not be whole; mend what 'cdk synth' says, and "
+    "run it again"
+)
 
 T = TypeVar("T")
 
@@ -41,6 +48,8 @@ class Assembly:
     problems: list[Problem] = field(default_factory=list)
     left_over: list[str] = field(default_factory=list)
     """Plan files of stacks that the app no longer has; the CDK never cleans its folder."""
+    unfinished: list[Path] = field(default_factory=list)
+    """Folders whose synthesis ended before the app was written whole."""
 
     def add_problem(self, file: Path, message: str, *, code: int = WRONG) -> None:
         """Note that a file, or a folder, is not what it should be."""
@@ -48,7 +57,14 @@ class Assembly:
 
 
 def read_assembly(folder: str) -> Assembly:
-    """Find and read every plan file of a cloud assembly and of the ones nested in it."""
+    """Find and read every plan file of a cloud assembly and of the ones nested in it.
+
+    Where a plan file itself is named, whether its synthesis finished is not judged.
+    """
+    if folder.endswith(PLAN_FILE_SUFFIX) and not _is_folder(Path(folder)):
+        assembly = Assembly(Path(folder).parent)
+        _read_plan_file(assembly, Path(Path(folder).name))
+        return assembly
     assembly = Assembly(Path(folder))
     seen: set[str] = set()
     waiting = [Path()]
@@ -56,7 +72,18 @@ def read_assembly(folder: str) -> Assembly:
         inner = waiting.pop(0)
         if _is_new(assembly.folder / inner, seen):
             waiting += _look_into(assembly, inner, seen)
+    _tell_unfinished(assembly)
     return assembly
+
+
+def _tell_unfinished(assembly: Assembly) -> None:
+    """Tell the outermost folders with plan files whose synthesis did not finish."""
+    told: list[Path] = []
+    for inner in assembly.unfinished:
+        holds_plans = any(Path(file).is_relative_to(inner) for file in assembly.files)
+        if holds_plans and not any(inner.is_relative_to(one) for one in told):
+            told.append(inner)
+            assembly.add_problem(inner, _UNFINISHED)
 
 
 def _is_new(path: Path, seen: set[str]) -> bool:
@@ -77,6 +104,8 @@ def _look_into(assembly: Assembly, inner: Path, seen: set[str]) -> list[Path]:
         assembly.add_problem(inner, f"cannot be read: {reason(error)}", code=COULD_NOT_LOOK)
         return []
     artifacts = None
+    if _MANIFEST not in names or _FAILED in names:
+        assembly.unfinished.append(inner)
     if _MANIFEST in names:
         artifacts = _read(assembly, inner / _MANIFEST, artifacts_of)
     for name in names:

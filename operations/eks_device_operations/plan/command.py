@@ -38,6 +38,8 @@ def show_plan(folder: str, *, json: bool) -> Outcome:
 def _require_folder(folder: str) -> None:
     if not folder:
         raise OperationError(f"the name of the folder is empty; {_EXPECTED}")
+    if folder.endswith(PLAN_FILE_SUFFIX):
+        return
     try:
         next(Path(folder).iterdir(), None)
     except (OSError, ValueError) as error:
