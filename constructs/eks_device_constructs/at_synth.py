@@ -133,6 +133,6 @@ def _text(clusters: _Clusters) -> str:
 
 def _entry(path: str, cluster: _Cluster) -> dict[str, Any]:
     """What the file tells of a cluster, with the faults that keep it from being deployed."""
-    plan, claims = cluster.host.fleet.plan, cluster.host.fleet.claims
-    told = replace(plan, findings=(*plan.findings, *cluster.faults))
-    return {"path": path, "plan": told.to_dict(), "claims": claims}
+    fleet, plan = cluster.host.fleet, cluster.host.fleet.plan
+    told = replace(plan, findings=(*plan.findings, *cluster.faults)).to_dict()
+    return {"path": path, "plan": told, "claims": fleet.claims, "delivery": fleet.deliveries}

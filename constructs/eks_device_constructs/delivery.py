@@ -92,6 +92,10 @@ class Delivery(ABC):
     def way(self) -> str:
         """What tells apart the ways of delivery that do not wait for each other."""
 
+    @abstractmethod
+    def to_dict(self) -> dict[str, str]:
+        """This way as plain JSON values, for the plan file."""
+
     @property
     def uses_kubectl(self) -> bool:
         """Whether objects are applied at deployment."""
@@ -140,6 +144,9 @@ class _KubectlDelivery(Delivery):
     def way(self) -> str:
         return "kubectl"
 
+    def to_dict(self) -> dict[str, str]:
+        return {"kind": "kubectl"}
+
     @property
     def uses_kubectl(self) -> bool:
         return True
@@ -186,6 +193,9 @@ class _GitopsDelivery(Delivery):
     @property
     def way(self) -> str:
         return f"gitops {resolved(self._directory)}"
+
+    def to_dict(self) -> dict[str, str]:
+        return {"kind": "gitops", "directory": self._directory}
 
     def new_cluster_faults(self, scope: Construct) -> Iterator[Finding]:
         yield from directory_faults(scope, self._directory)

@@ -252,7 +252,8 @@ class DeviceDrivers(Construct):
         if bundle.name != HEALTH_BUNDLE or health is None or not health.calls_aws:
             return []
         host = self._host
-        annotate(self, recovery_findings(health, serves_identity=serves_identity(host.cluster)))
+        served, waits = serves_identity(host.cluster), self.delivery.uses_kubectl
+        annotate(self, recovery_findings(health, serves_identity=served, waits=waits))
         made = NeuronRecovery(self, cluster_name=host.cluster_name, health=health)
         return [made.association]
 

@@ -110,6 +110,14 @@ class Fleet:
         return [one for one in self.scoped.values() if self._is_there(one)]
 
     @property
+    def deliveries(self) -> list[dict[str, str]]:
+        """The ways in which objects reach the cluster, that of the default installation first."""
+        used = [one.delivery for one in (self.drivers, *self.scopes) if one]
+        used += [one.serving.delivery for one in self.groups if one.serving.delivery]
+        told = [one.to_dict() for one in used]
+        return [one for place, one in enumerate(told) if one not in told[:place]]
+
+    @property
     def has_default_elsewhere(self) -> bool:
         """Whether a group says that another app holds the default installation."""
         return any(one.serving.elsewhere for one in self.groups)

@@ -12,7 +12,7 @@ from constructs import Construct
 
 from eks_device_charts.manifests.neuron_health import ACCOUNT, NAMESPACE
 from eks_devices import Finding, NeuronHealth
-from eks_devices.findings import warning
+from eks_devices.findings import info, warning
 
 _METRICS: Final = "NeuronHealthCheck"
 # EKS gives the Auto Scaling group of each managed node group this tag, and a name that begins so.
@@ -77,21 +77,33 @@ class NeuronRecovery(Construct):
 
 
 def recovery_findings(
-    health: NeuronHealth | None, *, serves_identity: bool | None
+    health: NeuronHealth | None, *, serves_identity: bool | None, waits: bool
 ) -> Iterator[Finding]:
-    """The warning of Pods that get no role.
+    """What is worth knowing of Pods that get no role, or none if they come too early.
 
     Args:
         health: How devices are watched; None for not at all.
         serves_identity: Whether the cluster has the add-on that hands roles out; None for a
             cluster of which that is not known.
+        waits: Whether the Pods are made after the role; nothing waits with GitOps.
     """
-    if health is not None and health.calls_aws and serves_identity is False:
+    if health is None or not health.calls_aws:
+        return
+    if serves_identity is False:
         yield warning(
             "RoleNotServed",
             "neuron.health",
             "Pods get their role from EKS's Pod Identity agent, which is not among the add-ons",
             fix="add eks-pod-identity-agent to addons, or install it yourself",
+            source=_AGENT,
+        )
+    if not waits:
+        yield info(
+            "RoleBeforePods",
+            "neuron.health",
+            "Pods that start before they have their role never get it, and GitOps waits for no "
+            "role",
+            fix="deploy the stack before the tool applies the folder; restart the Pods otherwise",
             source=_AGENT,
         )
 

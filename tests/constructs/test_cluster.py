@@ -13,7 +13,7 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk.assertions import Annotations, Match, Template
 from tests.hostile import Hostile, Untouchable
 
-from eks_device_constructs import AcceleratedCluster
+from eks_device_constructs import AcceleratedCluster, Delivery, DeviceDrivers
 from eks_devices import DeviceType, EksDevicesError, Mechanism
 
 
@@ -86,7 +86,35 @@ def test_the_plan_is_written_into_the_assembly(make_world):
 
     assert content["schema"] == "eks-devices/plan-file/v1"
     assert content["clusters"] == [
-        {"path": "Training/Cluster", "plan": world.cluster.plan.to_dict(), "claims": []}
+        {
+            "path": "Training/Cluster",
+            "plan": world.cluster.plan.to_dict(),
+            "claims": [],
+            "delivery": [],
+        }
+    ]
+
+
+def test_the_plan_file_tells_each_way_of_delivery_once(make_served, tmp_path):
+    world, files = make_served(), str(tmp_path / "manifests")
+    lab = DeviceDrivers(
+        world.stack,
+        "Lab",
+        cluster=world.cluster,
+        delivery=Delivery.gitops(files),
+        scope_name="lab",
+    )
+    g6e: dict[str, Any] = {"instance_type": "g6e.12xlarge", "max_size": 1}
+    world.cluster.add_nodegroup("Default", **g6e)
+    world.cluster.add_nodegroup("InLab", drivers=lab, **g6e)
+
+    folder = Path(world.app.synth().directory)
+    content = json.loads((folder / "Training.eks-devices.json").read_text(encoding="utf-8"))
+
+    (cluster,) = content["clusters"]
+    assert cluster["delivery"] == [
+        {"kind": "kubectl"},
+        {"kind": "gitops", "directory": files},
     ]
 
 

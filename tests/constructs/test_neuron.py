@@ -282,6 +282,25 @@ def test_a_role_that_nothing_serves_is_warned_of(make_served, addons, expected):
     assert len(warnings(world.stack, "RoleNotServed")) == expected
 
 
+def test_gitops_that_does_not_wait_for_the_role_is_told_once(make_served, tmp_path):
+    files = str(tmp_path / "manifests")
+    worlds = [
+        make_served(neuron=RECOVERED, delivery=lambda _: Delivery.gitops(files)),
+        make_served(neuron=RECOVERED),
+    ]
+    for world in worlds:
+        world.add_trn2("A", mechanism=DRA)
+        world.add_trn2("B", mechanism=PLUGIN)
+
+    told = [
+        Annotations.from_stack(one.stack).find_info(
+            "*", Match.string_like_regexp(r".*RoleBeforePods.*")
+        )
+        for one in worlds
+    ]
+    assert [len(one) for one in told] == [1, 0]
+
+
 def test_recovery_beside_node_repair_is_warned_of(make_served):
     world = make_served(neuron=RECOVERED)
     world.add_trn2()

@@ -130,13 +130,29 @@ def test_a_role_that_nobody_hands_out_is_told(make_world, addons, served):
     cluster = make_world(addons=addons).cluster.cluster
 
     serves = addons_of(cluster).serves_identity
-    codes = [one.code for one in recovery_findings(RECOVERY, serves_identity=serves)]
+    codes = [one.code for one in recovery_findings(RECOVERY, serves_identity=serves, waits=True)]
 
     assert serves is served
     assert codes == ([] if served else ["RoleNotServed"])
 
 
 def test_nothing_is_told_where_no_role_is_needed_or_nothing_is_known():
-    assert [*recovery_findings(NeuronHealth(), serves_identity=False)] == []
-    assert [*recovery_findings(None, serves_identity=False)] == []
-    assert [*recovery_findings(RECOVERY, serves_identity=None)] == []
+    assert [*recovery_findings(NeuronHealth(), serves_identity=False, waits=True)] == []
+    assert [*recovery_findings(None, serves_identity=False, waits=True)] == []
+    assert [*recovery_findings(RECOVERY, serves_identity=None, waits=True)] == []
+
+
+@pytest.mark.parametrize(
+    ("health", "waits", "expected"),
+    [
+        (RECOVERY, False, ["RoleBeforePods"]),
+        (METRICS, False, ["RoleBeforePods"]),
+        (RECOVERY, True, []),
+        (NeuronHealth(), False, []),
+        (None, False, []),
+    ],
+)
+def test_pods_that_do_not_wait_for_their_role_are_told_of(health, waits, expected):
+    found = recovery_findings(health, serves_identity=True, waits=waits)
+
+    assert [one.code for one in found] == expected

@@ -192,10 +192,33 @@ def test_json_holds_the_plans_as_they_are(tmp_path: Path, report: Reporter):
                 "file": "a.eks-devices.json",
                 "plan": LARGE,
                 "claims": [],
+                "delivery": [],
             }
         ],
         "problems": [],
     }
+
+
+def test_the_ways_of_delivery_are_told(tmp_path: Path, report: Reporter):
+    ways = [{"kind": "gitops", "directory": "manifests\x1b/dev"}, {"kind": "kubectl"}]
+    content = plan_file()
+    content["clusters"][0]["delivery"] = ways
+    folder = write(tmp_path, {"a.eks-devices.json": content})
+
+    _, text, _ = report(folder)
+
+    assert "\nDelivery: GitOps, folder manifests\\x1b/dev; kubectl\n" in text
+    assert json.loads(report(folder, "--json")[1])["clusters"][0]["delivery"] == ways
+
+
+@pytest.mark.parametrize("ways", [None, {}, [3], [{}], [{"kind": "gitops"}], [{"kind": 1}]])
+def test_a_delivery_that_is_wrong_is_told(ways: Any, tmp_path: Path, report: Reporter):
+    content = plan_file()
+    content["clusters"][0]["delivery"] = ways
+
+    code, _, errors = report(write(tmp_path, {"a.eks-devices.json": content}))
+
+    assert (code, "is not a plan file" in errors) == (1, True)
 
 
 def test_the_default_folder_is_that_of_cdk(

@@ -53,6 +53,7 @@ def _json(assembly: Assembly) -> str:
             "file": file,
             "plan": cluster.json,
             "claims": cluster.claims_json,
+            "delivery": cluster.delivery_json,
         }
         for file, cluster in assembly.clusters
     ]

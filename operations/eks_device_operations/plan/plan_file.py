@@ -90,13 +90,15 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedCluster:
-    """A cluster, its plan and claims, and the JSON of both as it stands in the file."""
+    """A cluster, its plan and claims, how objects reach it, and the JSON of all in the file."""
 
     path: str
     plan: Plan
     claims: tuple[PlannedClaim, ...]
     json: dict[str, Any]
     claims_json: list[Any]
+    delivery: tuple[str, ...]
+    delivery_json: list[Any]
 
 
 def planned_clusters(content: Any) -> list[PlannedCluster]:
@@ -116,9 +118,25 @@ def _clusters(content: Any) -> list[PlannedCluster]:
 def _cluster(content: Any) -> PlannedCluster:
     path, json = field(content, "path", str), field(content, "plan", dict)
     plan = understood(_plan, json, f"a plan of schema {PLAN_SCHEMA!r}")
-    claims = planned_claims(content)
-    claims_json = content.get("claims", [])
-    return PlannedCluster(path=path, plan=plan, claims=claims, json=json, claims_json=claims_json)
+    return PlannedCluster(
+        path=path,
+        plan=plan,
+        claims=planned_claims(content),
+        json=json,
+        claims_json=content.get("claims", []),
+        delivery=_deliveries(content),
+        delivery_json=content.get("delivery", []),
+    )
+
+
+def _deliveries(content: dict[str, Any]) -> tuple[str, ...]:
+    """How objects reach a cluster, in words; files of older versions tell of nothing."""
+    return tuple(map(_way, field(content, "delivery", list))) if "delivery" in content else ()
+
+
+def _way(content: Any) -> str:
+    kind = field(content, "kind", str)
+    return f"GitOps, folder {field(content, 'directory', str)}" if kind == "gitops" else kind
 
 
 def _require_schema(content: Any, schema: str) -> None:

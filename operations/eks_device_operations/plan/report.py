@@ -38,6 +38,8 @@ def report(clusters: Sequence[PlannedCluster], *, width: int) -> str:
 def _cluster_lines(cluster: PlannedCluster, width: int) -> Iterator[str]:
     """The blocks of a cluster, an empty line after each."""
     yield f"{safe(cluster.path)}: Kubernetes {safe(cluster.plan.kubernetes_version)}"
+    if cluster.delivery:
+        yield from prose(f"Delivery: {'; '.join(cluster.delivery)}", width=width)
     yield ""
     for block in _blocks(cluster, width):
         if block:
