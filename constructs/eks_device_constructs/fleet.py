@@ -212,10 +212,10 @@ class Fleet:
     @property
     def _has_ordinary_nodes(self) -> bool:
         """Whether there are nodes without devices, or may be: of others' clusters nobody knows."""
-        if self._is_foreign or self.drivers is None:
+        if self._is_foreign or self.has_default_elsewhere:
             return True
         if any(is_in_tree(one, beside=self._home) for one in self.others):
             return True
         # The CDK's own ways to give a cluster nodes leave them below it.
-        own = (eks.Nodegroup, autoscaling.AutoScalingGroup)
+        own = (eks.Nodegroup, eks.FargateProfile, autoscaling.AutoScalingGroup)
         return any(isinstance(one, own) for one in self._home.node.children)

@@ -126,7 +126,7 @@ def findings_together(
     if plans:
         yield from idle_options(options, held, {one.path for one in _contradicted(options, held)})
         if not has_ordinary_nodes:
-            yield from ordinary_node_findings(options, held)
+            yield from ordinary_node_findings(options, held, plans)
     if not default_elsewhere:
         yield from neuron_scheduler_findings(options.neuron, plans)
     yield from neuron_health_findings(options.neuron.health, plans, held)

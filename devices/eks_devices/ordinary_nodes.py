@@ -1,13 +1,19 @@
-"""What of an installation runs on nodes without devices, and waits where a cluster has none."""
+"""What runs on nodes without devices, and waits where a cluster has none."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from .findings import Finding, warning
+from .findings import Finding, info, warning
 from .installation_options import InstallationOptions
+from .plans import NodegroupPlan
+from .taints import TaintEffect
 from .vocabulary import DeviceType, ManagerKey, Mechanism
+
+_CODE: Final = "NoOrdinaryNodes"
+_PATH: Final = "cluster.nodegroups"
+_UNLESS: Final = "acknowledge this where the cluster has other nodes without devices"
 
 # What it is in words, the manager that it comes with, and the option that asks for it, if any.
 _PODS: Final[tuple[tuple[str, ManagerKey, str], ...]] = (
@@ -31,13 +37,16 @@ _PODS: Final[tuple[tuple[str, ManagerKey, str], ...]] = (
 
 
 def ordinary_node_findings(
-    options: InstallationOptions, held: Collection[ManagerKey]
+    options: InstallationOptions,
+    held: Collection[ManagerKey],
+    plans: Collection[NodegroupPlan],
 ) -> Iterator[Finding]:
-    """The warning of a cluster without a node that has no devices, once for all that waits.
+    """What to tell of a cluster without a node that has no devices, once for all that waits.
 
     Args:
         options: The options of the cluster's default installation.
         held: The managers that it holds.
+        plans: The groups, all with devices: CoreDNS takes nodes with devices, but no taint.
     """
     waiting = [
         what
@@ -46,10 +55,21 @@ def ordinary_node_findings(
     ]
     if waiting:
         yield warning(
-            "NoOrdinaryNodes",
-            "cluster.nodegroups",
+            _CODE,
+            _PATH,
             "every node group has devices, and what runs on nodes without any waits for one: "
             + "; ".join(waiting),
-            fix="use add_system_nodegroup(), which CoreDNS needs too; acknowledge this where the "
-            "cluster has other nodes without devices",
+            fix=f"use add_system_nodegroup(), which CoreDNS needs too; {_UNLESS}",
         )
+    elif all(map(_repels, plans)):
+        yield info(
+            _CODE,
+            _PATH,
+            "every node group is tainted, so CoreDNS waits for a node, and Pods have no DNS",
+            fix=f"use add_system_nodegroup(); {_UNLESS}",
+        )
+
+
+def _repels(plan: NodegroupPlan) -> bool:
+    """Whether nodes take no Pod that does not tolerate their taints."""
+    return any(one.effect is not TaintEffect.PREFER_NO_SCHEDULE for one in plan.taints)

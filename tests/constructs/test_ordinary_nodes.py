@@ -7,11 +7,16 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
-from tests.annotations import warnings
+from aws_cdk import aws_eks_v2 as eks
+from tests.annotations import infos, warnings
 from tests.short_names import DOMAIN, DRA, GPU, NEURON, PLUGIN
 
-from eks_device_constructs import ClusterReference, Delivery, DeviceDrivers
-from eks_devices import ClaimWebhook, NeuronInstallation, NvidiaInstallation
+from eks_device_constructs import ClusterReference, Delivery, DeviceDrivers, ExternalDrivers
+from eks_devices import (
+    ClaimWebhook,
+    NeuronInstallation,
+    NvidiaInstallation,
+)
 
 EXTENDED = NeuronInstallation(scheduler_extension=True)
 OPERATED = NeuronInstallation(ultraserver_operator=True)
@@ -23,6 +28,10 @@ def told(stack: cdk.Stack) -> list[str]:
     return warnings(stack, "every node group has devices")
 
 
+def informed(stack: cdk.Stack) -> list[str]:
+    return infos(stack, "CoreDNS waits for a node")
+
+
 def test_schedulers_without_a_node_are_told_of_once(make_served):
     world = make_served(neuron=EXTENDED)
     world.add_trn2("A", mechanism=PLUGIN)
@@ -32,6 +41,7 @@ def test_schedulers_without_a_node_are_told_of_once(make_served):
     assert "scheduler extension" in text
     assert "ComputeDomains" not in text
     assert "add_system_nodegroup()" in text
+    assert informed(world.stack) == []
 
 
 @pytest.mark.parametrize(
@@ -59,19 +69,61 @@ def test_nothing_is_told_where_nothing_waits(make_served, make_world):
     assert [told(one.stack) for one in (plain, idle, unserved)] == [[], [], []]
 
 
+@pytest.mark.parametrize("make", ["make_served", "make_world"])
+def test_dns_without_a_node_is_told_once(make, request):
+    world = request.getfixturevalue(make)()
+    world.add_trn2("A")
+    world.cluster.add_nodegroup("B", **G6E)
+
+    (text,) = informed(world.stack)
+    assert "add_system_nodegroup()" in text
+
+
+@pytest.mark.parametrize(
+    ("taints", "expected"),
+    [([], 0), (["team=a:PreferNoSchedule"], 0), (None, 1)],
+)
+def test_dns_runs_on_nodes_with_devices_that_have_no_taint(make_served, taints, expected):
+    world = make_served()
+    world.add_trn2()
+    world.cluster.add_nodegroup("Open", **G6E | {"taints": taints})
+
+    assert len(informed(world.stack)) == expected
+
+
 def add_own(world: Any) -> None:
     world.cluster.cluster.add_nodegroup_capacity(
         "Own", instance_types=[ec2.InstanceType("m7i.large")]
     )
 
 
-@pytest.mark.parametrize("add", [lambda world: world.cluster.add_system_nodegroup(), add_own])
+def add_fargate(world: Any) -> None:
+    eks.FargateProfile(
+        world.cluster.cluster,
+        "Fargate",
+        cluster=world.cluster.cluster,
+        selectors=[eks.Selector(namespace="kube-system")],
+    )
+
+
+@pytest.mark.parametrize(
+    "add", [lambda world: world.cluster.add_system_nodegroup(), add_own, add_fargate]
+)
 def test_nodes_that_are_added_after_the_groups_count(make_served, add):
-    world = make_served(neuron=EXTENDED)
-    world.add_trn2(mechanism=PLUGIN)
-    add(world)
+    world, plain = make_served(neuron=EXTENDED), make_served()
+    for one in (world, plain):
+        one.add_trn2(mechanism=PLUGIN)
+        add(one)
 
     assert told(world.stack) == []
+    assert informed(plain.stack) == []
+
+
+def test_nobody_knows_the_nodes_of_the_app_that_holds_the_default_installation(make_world):
+    world = make_world()
+    world.add_trn2(drivers=ExternalDrivers())
+
+    assert informed(world.stack) == []
 
 
 def test_system_nodes_that_were_removed_again_do_not_count(make_served):
@@ -106,4 +158,4 @@ def test_nobody_knows_the_nodes_of_a_cluster_of_others(tmp_path):
         keep={NEURON: (PLUGIN,), GPU: (DRA,)},
     )
 
-    assert told(stack) == []
+    assert told(stack) == informed(stack) == []
