@@ -47,6 +47,7 @@ def group_findings(
                 fix="name the mechanism to keep it across releases",
             )
     yield from _external_findings(spec, mechanisms)
+    yield from _apart_findings(spec, mechanisms)
     if spec.ami_id is not None and mechanisms.get(DeviceType.EFA) is Mechanism.DRA:
         yield _nri_needed(spec)
     if DeviceType.GPU in choices:
@@ -80,6 +81,25 @@ def _external_findings(
                 f"{spec.path}.external",
                 f"nodes of this group have no {device}, so it does not matter here who serves it",
                 fix="leave the device type out, unless it is meant for other groups",
+            )
+
+
+def _apart_findings(
+    spec: NodegroupSpec, mechanisms: dict[DeviceType, Mechanism]
+) -> Iterator[Finding]:
+    """EFA by another mechanism than the accelerator; on Bottlerocket plugins align nothing."""
+    efa = mechanisms.get(DeviceType.EFA)
+    if efa is None or spec.operating_system is OperatingSystem.BOTTLEROCKET:
+        return
+    for device in (DeviceType.GPU, DeviceType.NEURON):
+        if mechanisms.get(device, efa) is not efa:
+            yield info(
+                "EfaByOtherMechanism",
+                f"{spec.path}.mechanism",
+                f"{device} by {mechanisms[device]} and EFA by {efa}: no claim takes both, and "
+                "nothing gives a Pod the EFAs that are near its devices",
+                fix="name one mechanism for both, as without a name EFA has it",
+                source=_EFA_GUIDE,
             )
 
 

@@ -212,3 +212,32 @@ def test_a_foreign_device_type_that_a_group_lacks_is_told(options, lacking):
         ("info", "nodegroups.a.external") for _ in lacking
     ]
     assert all(f"no {name}," in one.message for name, one in zip(lacking, found, strict=True))
+
+
+NEURON_DRA = {DeviceType.NEURON: Mechanism.DRA, DeviceType.EFA: Mechanism.DEVICE_PLUGIN}
+EFA_DRA = {DeviceType.NEURON: Mechanism.DEVICE_PLUGIN, DeviceType.EFA: Mechanism.DRA}
+GPU_DRA = {DeviceType.GPU: Mechanism.DRA, DeviceType.EFA: Mechanism.DEVICE_PLUGIN}
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "options", "expected"),
+    [
+        ("trn2.48xlarge", {"mechanism": NEURON_DRA}, 1),
+        ("trn2.48xlarge", {"mechanism": EFA_DRA}, 1),
+        ("p5.48xlarge", {"mechanism": GPU_DRA}, 1),
+        ("trn2.48xlarge", {}, 0),
+        ("trn2.48xlarge", {"mechanism": Mechanism.DEVICE_PLUGIN}, 0),
+        ("trn2.48xlarge", {"mechanism": EFA_DRA, "operating_system": BOTTLEROCKET}, 0),
+        ("trn2.48xlarge", {"mechanism": {DeviceType.NEURON: Mechanism.DRA}, "efa": False}, 0),
+    ],
+)
+def test_efa_by_another_mechanism_than_the_accelerator_is_told_once(
+    instance_type, options, expected
+):
+    spec = group(instance_type=instance_type, capacity=BLOCK, **options)
+    told = plan_nodegroup(spec, kubernetes_version="1.36").findings
+
+    found = [one for one in told if one.code == "EfaByOtherMechanism"]
+    assert [(one.path, str(one.severity)) for one in found] == [
+        ("nodegroups.a.mechanism", "info")
+    ] * expected
