@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -287,3 +289,29 @@ def test_no_cluster_has_a_directory_in_that_of_another(make_world, faults_of, di
     found = faults_of(AcceleratedCluster, world.stack, "Other", **options)
 
     assert found == {("SharedDirectory", "delivery.directory")}
+
+
+def test_from_kubectl_to_gitops_groups_stay_and_all_but_namespaces_and_crds_go(
+    make_served, make_world, repository
+):
+    """What the page about changes says of `delivery`."""
+    applied, files = make_served(), gitops_world(make_world, repository)
+    for world in (applied, files):
+        group = world.add_trn2()
+        group.add_resource_claim_template(
+            "one", namespace="train", requests=[DeviceRequest.neuron(1)], create_namespace=True
+        )
+    before, after = (one.template().to_json()["Resources"] for one in (applied, files))
+
+    for name in before.keys() & after.keys():
+        assert before[name].get("Properties") == after[name].get("Properties")
+    kinds: dict[str, set[str]] = {"Retain": set(), "Delete": set()}
+    for name in before.keys() - after.keys():
+        if before[name]["Type"] == "Custom::AWSCDK-EKS-KubernetesResource":
+            text = json.dumps(before[name]["Properties"]["Manifest"]).replace("\\", "")
+            found = re.findall(r'"apiVersion":"[^"]+","kind":"(\w+)"', text)
+            kinds[before[name]["DeletionPolicy"]] |= set(found)
+    assert kinds["Retain"] <= {"Namespace", "CustomResourceDefinition"}
+    assert {"DaemonSet", "DeviceClass", "ResourceClaimTemplate", "ConfigMap"} <= kinds["Delete"]
+    assert not kinds["Retain"] & kinds["Delete"]
+    assert after.keys() <= before.keys()
