@@ -39,31 +39,40 @@ def neuron_health_findings(
             fix="leave it out, or name in keep what groups of other apps need",
         )
     elif health.recovery:
-        for group in plans:
-            if group.device_of(DeviceType.NEURON):
-                yield from _recovery_findings(health, group)
+        watched = [one for one in plans if one.device_of(DeviceType.NEURON)]
+        yield from _repaired_twice(health, watched)
+        yield from _reserved([one.name for one in watched if one.capacity.is_reserved])
 
 
-def _recovery_findings(health: NeuronHealth, plan: NodegroupPlan) -> Iterator[Finding]:
-    both = [one for one in health.counted if _is_repaired(plan, one)]
-    if both:
+def _repaired_twice(health: NeuronHealth, plans: Collection[NodegroupPlan]) -> Iterator[Finding]:
+    """One warning for the groups whose node repair acts on the same errors."""
+    names: dict[tuple[NeuronError, ...], list[str]] = {}
+    for plan in plans:
+        both = tuple(one for one in health.counted if _is_repaired(plan, one))
+        names.setdefault(both, []).append(plan.name)
+    for both, groups in names.items():
+        if not both:
+            continue
         yield warning(
             "NeuronRepairedTwice",
-            f"nodegroups.{plan.name}.node_repair",
-            "recovery replaces an instance at once for errors for which EKS's node repair, with "
-            f"limits, replaces or reboots it after {_wait()} minutes: {', '.join(both)}",
+            f"nodegroups.{groups[-1]}.node_repair",
+            f"of {', '.join(groups)}, recovery replaces an instance at once for errors for which "
+            f"EKS's node repair, with limits, replaces or reboots it after {_wait()} minutes: {', '.join(both)}",
             fix="leave recovery, which is one for the cluster, to node repair, which the node "
-            "monitoring agent tells of the same errors; or give the group node_repair=False, or "
+            "monitoring agent tells of the same errors; or give the groups node_repair=False, or "
             "override these reasons with RepairAction.NO_ACTION: "
             + ", ".join(_reasons()[one] for one in both),
             source=_REPAIR,
         )
-    if plan.capacity.is_reserved:
+
+
+def _reserved(groups: list[str]) -> Iterator[Finding]:
+    if groups:
         yield warning(
             "RecoveryOfReserved",
-            f"nodegroups.{plan.name}.capacity",
-            "recovery ends every instance with an error, however many at once, and a reservation "
-            "has no spare one",
+            f"nodegroups.{groups[-1]}.capacity",
+            f"of {', '.join(groups)}, recovery ends every instance with an error, however many at "
+            "once, and a reservation has no spare one",
             fix="leave recovery, which is one for the cluster, out: node repair takes one node "
             "at a time",
         )

@@ -86,7 +86,8 @@ def _beta() -> Finding:
         _PATH,
         "the operator is a beta, and its vendor wants it on a node of the size of "
         f"{_operator()['node']} or larger",
-        fix="give it such a node without devices, as of add_system_nodegroup()",
+        fix="give it such a node without devices: "
+        f'add_system_nodegroup(instance_types=["{_operator()["node"]}"])',
         source=_operator()["source"],
     )
 

@@ -55,7 +55,7 @@ def ultraserver_workload(
 
     Args:
         name: Name of the workload.
-        instance_type: The type of the nodes, of a Trn3pds UltraServer. No source names them all,
+        instance_type: The type of the nodes, of a Trn3pds UltraServer. EC2 names none of them yet,
             so any is taken that the catalogue does not have.
         server_count: How many UltraServers, one by default.
         topology_size: Nodes of each UltraServer, 1, 2 or 4; four by default.

@@ -292,13 +292,7 @@ def test_gitops_that_does_not_wait_for_the_role_is_told_once(make_served, tmp_pa
         world.add_trn2("A", mechanism=DRA)
         world.add_trn2("B", mechanism=PLUGIN)
 
-    told = [
-        Annotations.from_stack(one.stack).find_info(
-            "*", Match.string_like_regexp(r".*RoleBeforePods.*")
-        )
-        for one in worlds
-    ]
-    assert [len(one) for one in told] == [1, 0]
+    assert [len(infos(one.stack, "RoleBeforePods")) for one in worlds] == [1, 0]
 
 
 def test_recovery_beside_node_repair_is_warned_of(make_served):

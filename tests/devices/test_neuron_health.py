@@ -249,9 +249,32 @@ def test_the_warning_names_the_errors_and_how_to_override_them():
     assert found.fix.endswith(": NeuronHBMUncorrectableError")
 
 
+def test_groups_with_the_same_node_repair_are_told_of_once():
+    options = [{}, {}, {"node_repair": untouched("NeuronDMAError")}, {"node_repair": False}]
+    specs = [spec(name=name, **one) for name, one in zip("abcd", options, strict=True)]
+    plans = plan_cluster(kubernetes_version="1.34", nodegroups=specs).nodegroups
+
+    found = [*neuron_health_findings(NeuronHealth(recovery=True), plans, HELD)]
+    assert {one.code for one in found} == {"NeuronRepairedTwice"}
+    assert [one.message.partition(", recovery")[0] for one in found] == ["of a, b", "of c"]
+    assert [one.path for one in found] == [f"nodegroups.{name}.node_repair" for name in "bc"]
+
+
 def test_recovery_on_reserved_capacity_is_told():
     codes = [code for code, _ in warned(NeuronHealth(recovery=True), spec(capacity=BLOCK))]
     quiet = warned(NeuronHealth(recovery=True), spec(capacity=BLOCK, node_repair=False))
 
     assert codes == ["NeuronRepairedTwice", "RecoveryOfReserved"]
     assert quiet == [("RecoveryOfReserved", "nodegroups.trn2.capacity")]
+
+
+def test_groups_on_reserved_capacity_are_told_of_once():
+    blocks = [Capacity.block(f"cr-0123456789abcdef{number}") for number in range(2)]
+    specs = [
+        spec(name=name, capacity=one, node_repair=False)
+        for name, one in zip("ab", blocks, strict=True)
+    ]
+
+    assert warned(NeuronHealth(recovery=True), *specs, spec(name="c", node_repair=False)) == [
+        ("RecoveryOfReserved", "nodegroups.b.capacity")
+    ]

@@ -133,7 +133,7 @@ def test_the_beta_is_an_info_and_says_which_node_it_wants():
 
     assert found.severity is Severity.INFO
     assert "m5.24xlarge" in found.message
-    assert found.fix
+    assert 'add_system_nodegroup(instance_types=["m5.24xlarge"])' in found.fix
     assert found.source.startswith("https://")
 
 

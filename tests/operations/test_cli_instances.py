@@ -149,12 +149,19 @@ def test_a_named_type_is_told_in_full(capsys: pytest.CaptureFixture[str]):
     assert "efa     device-plugin  al2023        yes" in text
 
 
+def test_the_modes_of_an_ultraserver_are_not_its_size(capsys: pytest.CaptureFixture[str]):
+    text = printed(capsys, "instances", "trn2u.48xlarge")
+
+    assert "UltraServer          4 instances, in modes of 1 or 2 or 4 nodes" in text
+    assert "UltraServer" not in printed(capsys, "instances", "trn2.48xlarge")
+
+
 def test_an_ultraserver_type_tells_its_domain_and_its_weak_sources(
     capsys: pytest.CaptureFixture[str],
 ):
     text = printed(capsys, "instances", "p6e-gb200.36xlarge")
 
-    assert "UltraServer  9 or 18 nodes" in text
+    assert "UltraServer  9 or 18 instances" in text
     assert "EFA          4, 8 at most" in text
     assert "0/0:interface 1,5,9,13/0:efa-only" in text
     assert "unverified   put together from documentation" in text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eks_devices import AcceleratedInstanceType, Finding
+from eks_devices import AcceleratedInstanceType, DeviceType, Finding
 from eks_devices.network import default_efa_count, max_efa_count
 
 from .._output import pairs, table
@@ -38,17 +38,25 @@ def _hardware(instance: AcceleratedInstanceType) -> list[tuple[str, str]]:
     domain = "reaches over the nodes of an UltraServer" if instance.nvlink_domain else ""
     sizes = ", ".join(map(str, instance.logical_core_sizes))
     cores = f"sizes {sizes}; default {instance.default_logical_core_size}" if sizes else ""
-    servers = " or ".join(map(str, instance.ultraserver_sizes))
     return [
         ("devices", _devices(instance)),
         ("not managed", instance.other_accelerator),
         ("node", _node(instance)),
         ("capacity", ", ".join(sorted(instance.usage_classes))),
-        ("UltraServer", f"{servers} nodes" if servers else ""),
+        ("UltraServer", _ultraserver(instance)),
         ("NVLink", domain),
         ("logical NeuronCores", cores),
         ("unverified", instance.unverified),
     ]
+
+
+def _ultraserver(instance: AcceleratedInstanceType) -> str:
+    """How many instances one has; of Neuron's, some work together as a mode says."""
+    sizes = instance.ultraserver_sizes
+    listed = " or ".join(map(str, sizes))
+    if sizes and instance.device_type is DeviceType.NEURON:
+        return f"{max(sizes)} instances, in modes of {listed} nodes"
+    return f"{listed} instances" if sizes else ""
 
 
 def _devices(instance: AcceleratedInstanceType) -> str:
