@@ -56,8 +56,9 @@ def _repaired_twice(health: NeuronHealth, plans: Collection[NodegroupPlan]) -> I
         yield warning(
             "NeuronRepairedTwice",
             f"nodegroups.{groups[-1]}.node_repair",
-            f"of {', '.join(groups)}, recovery replaces an instance at once for errors for which "
-            f"EKS's node repair, with limits, replaces or reboots it after {_wait()} minutes: {', '.join(both)}",
+            f"in groups {', '.join(groups)}, recovery replaces an instance at once for errors for "
+            "which EKS's node repair, with limits, replaces or reboots it after "
+            f"{_wait()} minutes: {', '.join(both)}",
             fix="leave recovery, which is one for the cluster, to node repair, which the node "
             "monitoring agent tells of the same errors; or give the groups node_repair=False, or "
             "override these reasons with RepairAction.NO_ACTION: "
@@ -71,8 +72,8 @@ def _reserved(groups: list[str]) -> Iterator[Finding]:
         yield warning(
             "RecoveryOfReserved",
             f"nodegroups.{groups[-1]}.capacity",
-            f"of {', '.join(groups)}, recovery ends every instance with an error, however many at "
-            "once, and a reservation has no spare one",
+            f"in groups {', '.join(groups)}, recovery ends every instance with an error, however "
+            "many at once, and a reservation has no spare one",
             fix="leave recovery, which is one for the cluster, out: node repair takes one node "
             "at a time",
         )

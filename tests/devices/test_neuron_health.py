@@ -256,7 +256,10 @@ def test_groups_with_the_same_node_repair_are_told_of_once():
 
     found = [*neuron_health_findings(NeuronHealth(recovery=True), plans, HELD)]
     assert {one.code for one in found} == {"NeuronRepairedTwice"}
-    assert [one.message.partition(", recovery")[0] for one in found] == ["of a, b", "of c"]
+    assert [one.message.partition(", recovery")[0] for one in found] == [
+        "in groups a, b",
+        "in groups c",
+    ]
     assert [one.path for one in found] == [f"nodegroups.{name}.node_repair" for name in "bc"]
 
 
