@@ -250,7 +250,12 @@ def test_the_warning_names_the_errors_and_how_to_override_them():
 
 
 def test_groups_with_the_same_node_repair_are_told_of_once():
-    options = [{}, {}, {"node_repair": untouched("NeuronDMAError")}, {"node_repair": False}]
+    options: list[dict[str, Any]] = [
+        {},
+        {},
+        {"node_repair": untouched("NeuronDMAError")},
+        {"node_repair": False},
+    ]
     specs = [spec(name=name, **one) for name, one in zip("abcd", options, strict=True)]
     plans = plan_cluster(kubernetes_version="1.34", nodegroups=specs).nodegroups
 

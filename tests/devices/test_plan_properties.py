@@ -47,6 +47,7 @@ CODES = {
 FINDINGS = {
     "AmiDriverGap",
     "DraGroupAtZero",
+    "EfaByOtherMechanism",
     "EfaDraBottlerocket",
     "GpuDraBottlerocket",
     "MechanismChosen",
