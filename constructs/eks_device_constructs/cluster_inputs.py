@@ -12,7 +12,7 @@ from eks_device_charts.manifests import ImageSource
 from eks_device_charts.manifests.bundles import driver_faults
 from eks_device_charts.manifests.installation import Installation
 from eks_devices import Finding
-from eks_devices.cluster_planner import kept_drivers
+from eks_devices.driver_planner import kept_drivers
 from eks_devices.findings import fault
 from eks_devices.installation_options import (
     InstallationOptions,

@@ -29,7 +29,7 @@ from eks_devices import (
     NodegroupPlan,
     NvidiaInstallation,
 )
-from eks_devices.cluster_planner import drivers_of, kept_drivers
+from eks_devices.driver_planner import drivers_of, kept_drivers
 from eks_devices.findings import fault, raise_faults
 from eks_devices.installation_options import InstallationOptions, NamedOptions
 from eks_devices.keep import Keep, frozen_keep

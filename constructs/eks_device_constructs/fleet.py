@@ -15,13 +15,12 @@ from eks_devices.claims.elsewhere import elsewhere_findings
 from eks_devices.claims.objects import Claim
 from eks_devices.claims.summary import claim_summary
 from eks_devices.cluster_planner import (
-    drivers_of,
     findings_together,
     join_faults,
     join_plans,
-    unserved,
     whole_faults,
 )
+from eks_devices.driver_planner import drivers_of, unserved
 from eks_devices.installation_options import InstallationOptions
 from eks_devices.keep import Keep
 from eks_devices.kubernetes import minors

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from constructs import Construct, IConstruct
 
 from eks_devices import DeviceType, DranetBuild, Finding, NodegroupPlan
-from eks_devices.cluster_planner import drivers_of, unserved
+from eks_devices.driver_planner import drivers_of, unserved
 from eks_devices.findings import fault
 from eks_devices.typecheck import wrong_type
 

@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
-from ._frozen import FrozenDict
 from .cluster_findings import cluster_findings
+from .driver_planner import held_managers, is_scoped, plan_drivers
 from .efa_installation import EfaInstallation
-from .findings import EksDevicesError, Finding, fault, raise_faults, warning
+from .findings import EksDevicesError, Finding, fault, raise_faults
 from .idle_options import idle_options
 from .installation_options import InstallationOptions, option_type_faults
 from .keep import Keep, frozen_keep, keep_faults
 from .kubernetes import KubernetesMinor, find_minor, support_findings
-from .names import DEFAULT_OWNER, EXTERNAL_OWNER, HOST_OWNER
 from .neuron_health_findings import neuron_health_findings
 from .neuron_installation import NeuronInstallation
 from .neuron_scheduler_findings import neuron_scheduler_findings, scheduler_extension_faults
 from .nodegroup_planner import judge_nodegroup, nodegroup_faults
 from .nvidia_installation import NvidiaInstallation
 from .ordinary_nodes import ordinary_node_findings
-from .plans import ClusterPlan, DevicePlan, DriverPlan, NodegroupPlan
+from .plans import ClusterPlan, DevicePlan, NodegroupPlan
 from .spec import NodegroupSpec
 from .typecheck import listed, path_step
 from .ultraserver_operator_findings import (
     ultraserver_operator_faults,
     ultraserver_operator_findings,
 )
-from .vocabulary import DeviceType, ManagerKey, Mechanism
-
-_NOT_INSTALLED = (EXTERNAL_OWNER, HOST_OWNER)
+from .vocabulary import ManagerKey
 
 
 def plan_cluster(
@@ -103,7 +100,7 @@ def join_plans(
     return ClusterPlan(
         kubernetes_version=minor.version,
         nodegroups=plans,
-        drivers=_drivers(plans, keep or {}, options),
+        drivers=plan_drivers(plans, keep or {}, options),
         nvidia=options.nvidia,
         neuron=options.neuron,
         efa=options.efa,
@@ -120,7 +117,7 @@ def findings_together(
     has_ordinary_nodes: bool = True,
 ) -> Iterator[Finding]:
     """What groups and their installation have together and none has alone."""
-    held = _held(plans, keep)
+    held = held_managers(plans, keep)
     yield from cluster_findings(plans)
     # While there is no group, nobody knows what is to be read.
     if plans:
@@ -137,7 +134,7 @@ def whole_faults(
     plans: tuple[NodegroupPlan, ...], keep: Keep, options: InstallationOptions
 ) -> list[Finding]:
     """The faults of a cluster that are none while groups may still come."""
-    return _contradicted(options, _held(plans, keep))
+    return _contradicted(options, held_managers(plans, keep))
 
 
 def _contradicted(options: InstallationOptions, held: Collection[ManagerKey]) -> list[Finding]:
@@ -181,21 +178,13 @@ def _name_faults(names: Iterable[object]) -> Iterator[Finding]:
 
 def _scope_faults(plans: tuple[NodegroupPlan, ...], keep: Keep) -> list[Finding]:
     """A scoped manager shares the default installation's classes and accounts."""
-    held = _held(plans, keep)
+    held = held_managers(plans, keep)
     return [
         _lacking(plan, device)
         for plan in plans
         for device in plan.devices
         if is_scoped(device.owner) and device.manager not in held
     ]
-
-
-def _held(plans: tuple[NodegroupPlan, ...], keep: Keep) -> set[ManagerKey]:
-    """The managers that the default installation holds, for groups or because it keeps them."""
-    kept = {(device, mechanism) for device, mechanisms in keep.items() for mechanism in mechanisms}
-    return kept | {
-        device.manager for plan in plans for device in plan.devices if is_default(device.owner)
-    }
 
 
 def _lacking(plan: NodegroupPlan, device: DevicePlan) -> Finding:
@@ -210,91 +199,3 @@ def _lacking(plan: NodegroupPlan, device: DevicePlan) -> Finding:
         fix=f"add keep={{DeviceType.{device.device_type.name}: "
         f"(Mechanism.{device.mechanism.name},)}} to the default installation",
     )
-
-
-def is_default(owner: str) -> bool:
-    """Whether an owner is the default installation, with or without settings."""
-    return owner == DEFAULT_OWNER or owner.startswith(f"{DEFAULT_OWNER}-")
-
-
-def is_installed(device: DevicePlan) -> bool:
-    """Whether something is installed for a device: of a driver of the host, its classes."""
-    host = device.owner == HOST_OWNER and device.mechanism is Mechanism.DRA
-    return host or device.owner not in _NOT_INSTALLED
-
-
-def is_scoped(owner: str) -> bool:
-    """Whether an owner is a scoped installation."""
-    return not is_default(owner) and owner not in _NOT_INSTALLED
-
-
-def drivers_of(
-    plan: NodegroupPlan, options: InstallationOptions | None = None
-) -> tuple[DriverPlan, ...]:
-    """The managers to install for one node group."""
-    return _drivers((plan,), {}, options or InstallationOptions())
-
-
-def kept_drivers(keep: Keep, options: InstallationOptions) -> tuple[DriverPlan, ...]:
-    """The managers that an installation holds although no group needs them."""
-    return _drivers((), keep, options)
-
-
-def unserved(plan: NodegroupPlan) -> list[Finding]:
-    """The warning of a group whose managers nothing installs."""
-    drivers = [f"{one.device_type} by {one.mechanism}" for one in drivers_of(plan)]
-    if not drivers:
-        return []
-    return [
-        warning(
-            "NoDrivers",
-            f"nodegroups.{plan.name}.drivers",
-            f"nothing installs the managers that the group needs: {', '.join(drivers)}",
-            fix="pass delivery=Delivery.kubectl(...) or .gitops(...) to AcceleratedCluster, make "
-            "DeviceDrivers(...) for another cluster, or pass drivers=ExternalDrivers() where "
-            "another app installs them",
-        )
-    ]
-
-
-def _drivers(
-    plans: tuple[NodegroupPlan, ...], keep: Keep, options: InstallationOptions
-) -> tuple[DriverPlan, ...]:
-    """One manager per device type, mechanism and owner, in a stable order."""
-    served: dict[tuple[ManagerKey, str], list[str]] = {}
-    settings: dict[tuple[ManagerKey, str], FrozenDict[str, str | int]] = {}
-    for device_type, mechanisms in keep.items():
-        for mechanism in mechanisms:
-            served.setdefault(((device_type, mechanism), DEFAULT_OWNER), [])
-    for plan in plans:
-        for device in plan.devices:
-            if is_installed(device):
-                key = (device.manager, device.owner)
-                served.setdefault(key, []).append(plan.name)
-                settings[key] = device.settings
-    shared = _shared_settings(options)
-    order = {device: place for place, device in enumerate(DeviceType)}
-    keys = sorted(served, key=lambda key: (order[key[0][0]], key[0][1], key[1]))
-    return tuple(
-        DriverPlan(
-            device_type=manager[0],
-            mechanism=manager[1],
-            owner=owner,
-            settings=shared.get(manager) or settings.get((manager, owner), FrozenDict()),
-            nodegroups=tuple(served[manager, owner]),
-        )
-        for manager, owner in keys
-    )
-
-
-def _shared_settings(
-    options: InstallationOptions,
-) -> dict[ManagerKey, FrozenDict[str, str | int]]:
-    """What the managers of a device type are told alike on all nodes, whoever owns them."""
-    return {
-        # The controller of ComputeDomains too.
-        (DeviceType.COMPUTE_DOMAIN, Mechanism.DRA): FrozenDict(
-            options.nvidia.compute_domain_settings()
-        ),
-        (DeviceType.EFA, Mechanism.DRA): FrozenDict(options.efa.dra_settings()),
-    }

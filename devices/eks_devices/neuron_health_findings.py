@@ -50,9 +50,8 @@ def _repaired_twice(health: NeuronHealth, plans: Collection[NodegroupPlan]) -> I
     for plan in plans:
         both = tuple(one for one in health.counted if _is_repaired(plan, one))
         names.setdefault(both, []).append(plan.name)
+    names.pop((), None)
     for both, groups in names.items():
-        if not both:
-            continue
         yield warning(
             "NeuronRepairedTwice",
             f"nodegroups.{groups[-1]}.node_repair",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final
 
-from .cluster_planner import drivers_of
+from .driver_planner import drivers_of
 from .efa_installation import DranetBuild, EfaInstallation, build_of
 from .feature_gates import told_gates
 from .findings import Finding, fault, warning

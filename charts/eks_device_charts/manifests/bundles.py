@@ -8,7 +8,7 @@ from functools import cache
 from typing import Final
 
 from eks_devices import DeviceType, DriverPlan, EksDevicesError
-from eks_devices.cluster_planner import is_default
+from eks_devices.driver_planner import is_default
 from eks_devices.efa_installation import build_of
 from eks_devices.findings import Finding
 from eks_devices.names import HOST_OWNER
