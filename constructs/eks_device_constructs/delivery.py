@@ -204,7 +204,7 @@ class _GitopsDelivery(Delivery):
         yield from directory_faults(host.plan_home, self._directory)
 
     def carrier(self, scope: Construct, host: NodegroupHost) -> Carrier:
-        return gitops_sender(scope, host.plan_home, self._directory)
+        return gitops_sender(scope, host.plan_home, host.fleet, self._directory)
 
 
 class _Kubectl:

@@ -18,6 +18,7 @@ from constructs import Construct, IConstruct, IValidation
 from eks_devices import EksDevicesError, Finding
 from eks_devices.findings import fault, raise_faults
 
+from .fleet import Fleet
 from .tree import is_in_tree, top_stack
 
 _FOLDER = "eks-devices"
@@ -69,8 +70,9 @@ class GitopsSender:
 class GitopsFolder:
     """The files of one cluster in one directory."""
 
-    def __init__(self, cluster: IConstruct, directory: str, number: int) -> None:
+    def __init__(self, cluster: IConstruct, fleet: Fleet, directory: str, number: int) -> None:
         self.cluster = cluster
+        self._fleet = fleet
         self._directory = Path(directory)
         self._number = number
         self._files: dict[str, tuple[list[dict[str, Any]], Construct]] = {}
@@ -81,7 +83,10 @@ class GitopsFolder:
         self._files[name] = ([*objects], owner)
 
     def write(self) -> None:
-        """Write into the assembly, and into the repository when the CDK CLI runs the app."""
+        """Write into the assembly, and into the repository when the CDK CLI runs the app.
+
+        What a synth refuses does not come to a repository, from where it would be applied.
+        """
         stage, stack = Stage.of(self.cluster), top_stack(self.cluster)
         installation = f"{stack.artifact_id}-{self.cluster.node.addr[-8:]}"
         texts = {
@@ -93,7 +98,7 @@ class GitopsFolder:
             return
         inside = installation + (f"-{self._number}" if self._number else "")
         _fill(Path(stage.outdir if stage else ".") / _FOLDER / inside, installation, texts)
-        if os.environ.get(_DRIVEN_BY_CLI):
+        if os.environ.get(_DRIVEN_BY_CLI) and not self._fleet.whole_faults(self._fleet.groups):
             _fill(self._directory, installation, texts)
 
 
@@ -116,13 +121,15 @@ def resolved(directory: str) -> Path:
         raise EksDevicesError([found]) from None
 
 
-def gitops_sender(scope: Construct, cluster: IConstruct, directory: str) -> GitopsSender:
+def gitops_sender(
+    scope: Construct, cluster: IConstruct, fleet: Fleet, directory: str
+) -> GitopsSender:
     """What takes the objects of a construct to the directory of its cluster."""
     known = _folders.setdefault(scope.node.root, {})
     where = resolved(directory)
     if where not in known or known[where].cluster is not cluster:
         number = sum(folder.cluster is cluster for folder in known.values())
-        known[where] = GitopsFolder(cluster, directory, number)
+        known[where] = GitopsFolder(cluster, fleet, directory, number)
     return GitopsSender(scope, known[where])
 
 

@@ -15,7 +15,7 @@ from aws_cdk import aws_eks_v2 as eks
 from tests.hostile import Hostile, Untouchable
 
 from eks_device_constructs import AcceleratedCluster, Delivery, ExternalDrivers
-from eks_devices import DeviceRequest, Mechanism
+from eks_devices import DeviceRequest, Mechanism, NeuronInstallation
 
 G6E: dict[str, Any] = {
     "instance_type": "g6e.12xlarge",
@@ -69,6 +69,23 @@ def test_gitops_copies_into_the_repository_when_the_cli_runs_the_app(make_world,
         world.app.synth()
 
     assert written(repository) == ["2-marker.yaml", "mine.yaml"]
+
+
+def test_what_a_synth_refuses_does_not_come_to_the_repository(make_world, repository):
+    good = gitops_world(make_world, repository)
+    good.add_trn2()
+    good.app.synth()
+    before = {one.name: one.read_bytes() for one in repository.iterdir()}
+
+    extended = NeuronInstallation(scheduler_extension=True)
+    delivery = Delivery.gitops(str(repository))
+    bad = make_world(delivery=lambda _: delivery, neuron=extended)
+    bad.add_trn2(mechanism=Mechanism.DRA)
+    bad.cluster.add_nodegroup("G6e", **G6E)
+    with pytest.raises(RuntimeError, match="SchedulerExtensionNeedsPlugin"):
+        bad.app.synth()
+
+    assert {one.name: one.read_bytes() for one in repository.iterdir()} == before
 
 
 def test_drivers_and_claims_share_the_directory(make_world, repository):
