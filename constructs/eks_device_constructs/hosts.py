@@ -147,11 +147,6 @@ class NodegroupHost:
         vpc = cast(ec2.IVpc, self.vpc)
         return once(self.home, "Efa", lambda at, id_: efa_security_group(at, id_, vpc))
 
-    @cached_property
-    def efa_group_id(self) -> str:
-        """The id of EFA's security group, or a token for it."""
-        return self.efa_group.security_group_id
-
     def learn(self, facts: ClusterFacts) -> None:
         """Take what a reference says of the cluster beside what is known."""
         self.facts = self.facts.completed(facts)

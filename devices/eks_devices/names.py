@@ -69,7 +69,6 @@ COMPUTE_DOMAIN_CHANNEL_CLASS: Final = "compute-domain-default-channel.nvidia.com
 COMPUTE_DOMAIN_DAEMON_CLASS: Final = "compute-domain-daemon.nvidia.com"
 
 PCIE_ROOT_ATTRIBUTE: Final = "resource.kubernetes.io/pcieRoot"
-NUMA_NODE_ATTRIBUTE: Final = "resource.kubernetes.io/numaNode"
 
 BOTTLEROCKET_NVIDIA_SETTINGS: Final = "settings.kubelet-device-plugins.nvidia"
 BOTTLEROCKET_NVIDIA_PLUGIN: Final = f"{BOTTLEROCKET_NVIDIA_SETTINGS}.enabled"
