@@ -543,11 +543,6 @@ def test_stages_are_found_by_name_without_a_manifest(tmp_path: Path, report: Rep
     ("files", "unfinished"),
     [
         ({"a.eks-devices.json": plan_file()}, [""]),
-        # What an earlier synth left, which no synth removes.
-        (
-            {"a.eks-devices.json": plan_file(), "manifest.json": manifest("a"), "error.txt": b""},
-            [""],
-        ),
         ({"assembly-b/b.eks-devices.json": plan_file()}, [""]),
         (
             {"a.eks-devices.json": plan_file(), "assembly-b/b.eks-devices.json": plan_file()},
@@ -575,6 +570,14 @@ def test_a_synthesis_that_did_not_finish_is_told_once(
     told = [line.partition(" synthesis did not finish")[0] for line in errors.splitlines()]
     assert told == [f"eks-devices: {folder}{one}:" for one in unfinished]
     assert ["did not finish" in one["message"] for one in document["problems"]] == [True]
+
+
+def test_an_error_that_the_cdk_came_over_does_not_end_a_synthesis(tmp_path: Path, report: Reporter):
+    # The CDK notes errors there that it caught itself, too.
+    files = {"a.eks-devices.json": plan_file(), "manifest.json": manifest("a")}
+    folder = write(tmp_path, files | {"error.txt": b"CannotReferenceImportedSubnets"})
+
+    assert report(folder)[::2] == (0, "")
 
 
 def test_a_plan_file_that_is_named_needs_no_manifest(tmp_path: Path, report: Reporter):

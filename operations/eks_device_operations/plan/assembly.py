@@ -16,8 +16,6 @@ from .manifest import Artifacts, artifacts_of
 from .plan_file import PlannedCluster, planned_clusters
 
 _MANIFEST: Final = "manifest.json"
-# The CDK CLI removes it before each synth, and the app writes it when it fails.
-_FAILED: Final = "error.txt"
 _NESTED: Final = "assembly-"
 
 _UNFINISHED: Final = (
@@ -104,9 +102,9 @@ def _look_into(assembly: Assembly, inner: Path, seen: set[str]) -> list[Path]:
         assembly.add_problem(inner, f"cannot be read: {reason(error)}", code=COULD_NOT_LOOK)
         return []
     artifacts = None
-    if _MANIFEST not in names or _FAILED in names:
+    if _MANIFEST not in names:
         assembly.unfinished.append(inner)
-    if _MANIFEST in names:
+    else:
         artifacts = _read(assembly, inner / _MANIFEST, artifacts_of)
     for name in names:
         if not (name.endswith(PLAN_FILE_SUFFIX) and _is_new(folder / name, seen)):
