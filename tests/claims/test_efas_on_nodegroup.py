@@ -153,6 +153,32 @@ def test_claims_that_share_out_a_root_are_fine(instance_type, requests):
     assert findings(planned(instance_type, efa=True), *requests, match=ROOT) == []
 
 
+@pytest.mark.parametrize(
+    ("instance_type", "efa", "requests", "match", "told"),
+    [
+        (P5, 8, [DeviceRequest.gpu(1), DeviceRequest.efa()], ROOT, "enough for 2 of such claims"),
+        (TRN2, 4, [DeviceRequest.neuron(1), DeviceRequest.efa()], GROUP, "16 Neuron devices"),
+        (TRN2, 4, [DeviceRequest.neuron(4), DeviceRequest.efa(2)], None, "enough for 4"),
+    ],
+)
+def test_a_group_with_fewer_efas_than_its_type_is_told_what_is_left(
+    instance_type, efa, requests, match, told
+):
+    found = [
+        one
+        for one in findings(planned(instance_type, efa=efa), *requests, match=match)
+        if one.code == "TooFewEfas"
+    ]
+
+    assert len(found) == 1
+    assert told in found[0].message
+
+
+@pytest.mark.parametrize("requests", [[DeviceRequest.gpu(4), DeviceRequest.efa(4)]])
+def test_efas_that_are_enough_for_every_device_are_fine(requests):
+    assert "TooFewEfas" not in {one.code for one in findings(planned(P5, efa=8), *requests)}
+
+
 def test_all_efas_are_those_that_the_group_has():
     plan = planned(TRN2, efa=4)
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..findings import EksDevicesError, Finding, fault, warning
+from ..instance_types import AcceleratedInstanceType
 from ..names import EFA_CLASS
 from ..plans import DevicePlan, NodegroupPlan
 from ..published import gpu_efa_roots
@@ -60,17 +61,37 @@ def efa_findings(
         manifest: Its manifest there.
         plan: The group.
     """
-    if claim.match is None:
-        yield from _every_efa(claim, manifest, plan)
-    elif claim.match.is_pcie_root:
-        yield from _root_findings(claim, _asked(manifest), plan)
+    asked = _asked(manifest)
+    found = [] if claim.match else [*_every_efa(claim, asked, plan)]
+    found = found or [*_too_few_efas(claim, asked, plan)]
+    if not found and claim.match is not None and claim.match.is_pcie_root:
+        found = [*_root_findings(claim, asked, plan)]
+    yield from found
 
 
-def _every_efa(
-    claim: DeviceClaim, manifest: dict[str, Any], plan: NodegroupPlan
-) -> Iterator[Finding]:
+def _too_few_efas(claim: DeviceClaim, asked: int, plan: NodegroupPlan) -> Iterator[Finding]:
+    """The warning of a group with fewer EFAs than its type, which leaves devices without any."""
     efas, part = _claimed(plan), _part(claim, plan)
-    if efas is None or part is None or _asked(manifest) < efas.count:
+    most = AcceleratedInstanceType.of(plan.instance_type).max_efa_interfaces
+    if efas is None or part is None or not asked or efas.count >= most:
+        return
+    devices, have, name = part
+    claims, wanted = efas.count // asked, have // devices
+    if 0 < claims < wanted:
+        yield warning(
+            "TooFewEfas",
+            f"{request_path(claim, RequestKind.EFA)}.count",
+            f"group {plan.name} has {efas.count} of the {most} EFAs of {plan.instance_type}, "
+            f"enough for {claims} of such claims, while the {have} {name} of a node are enough "
+            f"for {wanted}",
+            fix="give the group every EFA, efa=True, or ask for fewer in each claim",
+            source=_EFA_PAGE,
+        )
+
+
+def _every_efa(claim: DeviceClaim, all_asked: int, plan: NodegroupPlan) -> Iterator[Finding]:
+    efas, part = _claimed(plan), _part(claim, plan)
+    if efas is None or part is None or all_asked < efas.count:
         return
     asked, have, name = part
     yield warning(
