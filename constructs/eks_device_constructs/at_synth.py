@@ -18,7 +18,7 @@ from eks_devices.plans import PLAN_FILE_SCHEMA, PLAN_FILE_SUFFIX
 from eks_devices.scope_options import unread_findings
 from eks_devices.second_managers import cdk_plugin_construct, cdk_plugin_faults
 
-from .annotations import annotate, inform, warn
+from .annotations import inform, warn
 from .hosts import NodegroupHost
 from .known_cluster import KnownCluster
 from .tree import child_of, is_in_tree, top_stack
@@ -56,7 +56,7 @@ class _Cluster:
         fleet = self.host.fleet
         for scope in fleet.scopes if fleet.drivers is None else ():
             if scope not in self._told_scopes:
-                annotate(scope, unread_findings(scope.named_options))
+                fleet.tell(scope, unread_findings(scope.named_options))
                 self._told_scopes.append(scope)
 
 
@@ -134,5 +134,6 @@ def _text(clusters: _Clusters) -> str:
 def _entry(path: str, cluster: _Cluster) -> dict[str, Any]:
     """What the file tells of a cluster, with the faults that keep it from being deployed."""
     fleet, plan = cluster.host.fleet, cluster.host.fleet.plan
-    told = replace(plan, findings=(*plan.findings, *cluster.faults)).to_dict()
+    found = (*plan.findings, *fleet.findings_together(fleet.groups), *fleet.told, *cluster.faults)
+    told = replace(plan, findings=tuple(dict.fromkeys(found))).to_dict()
     return {"path": path, "plan": told, "claims": fleet.claims, "delivery": fleet.deliveries}

@@ -14,7 +14,6 @@ from eks_devices.claims.on_nodegroup import claim_findings, claim_manifest
 from eks_devices.findings import fault, info, raise_faults
 from eks_devices.typecheck import boolean
 
-from .annotations import annotate
 from .delivery import Carrier, Delivery
 from .fleet import NotedClaim
 from .hosts import NodegroupHost
@@ -59,9 +58,11 @@ class ClaimSender:
         sent = carrier.send(name, [manifest], after=[*self._needed, *(made or [])])
         for key in object_keys(claim):
             self._host.sent.note_claim(key, Sent(by=self._group, manifests=sent))
+        found: list[Finding] = []
         if made is None and claim.namespace not in _DEFAULT_NAMESPACES:
-            annotate(self._group, [_not_made(claim)])
-        annotate(self._group, claim_findings(claim, manifest, plan, build=self._build))
+            found.append(_not_made(claim))
+        found += claim_findings(claim, manifest, plan, build=self._build)
+        self._host.fleet.tell(self._group, found)
         self._host.fleet.note_claim(NotedClaim(self._group, claim, plan, manifest))
 
     def _judged(

@@ -36,7 +36,6 @@ from eks_devices.keep import Keep, frozen_keep
 from eks_devices.typecheck import wrong_type
 
 from .addons import serves_identity
-from .annotations import annotate
 from .delivery import Delivery
 from .driver_inputs import external_faults, installation_faults
 from .hosts import AnyCluster, NodegroupHost
@@ -253,7 +252,8 @@ class DeviceDrivers(Construct):
             return []
         host = self._host
         served, waits = serves_identity(host.cluster), self.delivery.uses_kubectl
-        annotate(self, recovery_findings(health, serves_identity=served, waits=waits))
+        found = recovery_findings(health, serves_identity=served, waits=waits)
+        host.fleet.tell(self, found)
         made = NeuronRecovery(self, cluster_name=host.cluster_name, health=health)
         return [made.association]
 

@@ -25,6 +25,7 @@ from eks_devices.installation_options import InstallationOptions
 from eks_devices.keep import Keep
 from eks_devices.kubernetes import minors
 
+from .annotations import annotate
 from .tree import ancestors, is_in_tree
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class Fleet:
         self._options = InstallationOptions()
         self._drawn: dict[Membership, InstallationOptions] = {}
         self._claims: list[NotedClaim] = []
+        self._told: list[tuple[IConstruct, tuple[Finding, ...]]] = []
 
     @property
     def groups(self) -> list[Membership]:
@@ -139,6 +141,17 @@ class Fleet:
     def note_claim(self, claim: NotedClaim) -> None:
         """Remember a claim for the devices of a group."""
         self._claims.append(claim)
+
+    def tell(self, at: IConstruct, findings: Iterable[Finding]) -> None:
+        """Show at synth what is found outside of the plan, and remember it for the plan file."""
+        found = tuple(findings)
+        annotate(at, found)
+        self._told.append((at, found))
+
+    @property
+    def told(self) -> list[Finding]:
+        """What was told of constructs that are still there, claims among them."""
+        return [one for at, found in self._told if is_in_tree(at) for one in found]
 
     @property
     def claims(self) -> list[dict[str, Any]]:

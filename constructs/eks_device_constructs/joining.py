@@ -14,7 +14,6 @@ from eks_devices.findings import fault, warning
 from eks_devices.kubernetes import KubernetesMinor, find_minor, minors, support_findings
 from eks_devices.typecheck import plain_text, wrong_type
 
-from .annotations import annotate
 from .at_synth import finish_at_synth
 from .host_registry import (
     ClusterKey,
@@ -171,7 +170,7 @@ def _note(host: NodegroupHost, key: ClusterKey, facts: ClusterFacts) -> None:
     if is_first:
         note_known(host.place, key, known)
     _begin(host)
-    annotate(host.home, [] if told else _mode_findings(facts))
+    host.fleet.tell(host.home, [] if told else _mode_findings(facts))
 
 
 def _home(stack: Construct, digits: str) -> Callable[[], Construct]:
@@ -186,7 +185,7 @@ def _begin(host: NodegroupHost) -> None:
         return
     if not known.homes:
         support = support_findings(minors()[known.kubernetes_version], "kubernetes_version")
-        annotate(host.home, [*support, *([_ipv6()] if host.is_ipv6 else [])])
+        host.fleet.tell(host.home, [*support, *([_ipv6()] if host.is_ipv6 else [])])
     known.homes.append(host.home)
     finish_at_synth(host.home, host)
 

@@ -19,11 +19,21 @@ def world(make_served):
     return make_served(version="1.36")
 
 
-def claims_of(world: Any) -> list[dict[str, Any]]:
+def cluster_of(world: Any) -> dict[str, Any]:
     world.app.synth()
     (file,) = Path(world.app.outdir).glob("*.eks-devices.json")
     (cluster,) = json.loads(file.read_text())["clusters"]
-    return list(cluster["claims"])
+    return dict(cluster)
+
+
+def claims_of(world: Any) -> list[dict[str, Any]]:
+    return list(cluster_of(world)["claims"])
+
+
+def findings_of(world: Any, code: str) -> list[str]:
+    """The paths at which the file tells a finding."""
+    found = cluster_of(world)["plan"]["findings"]
+    return [one["path"] for one in found if one["code"] == code]
 
 
 def add_template(owner: Any, name: str, namespace: str = "train") -> None:
@@ -116,3 +126,20 @@ def test_claims_of_a_group_that_was_removed_again_are_not_told(world):
     assert world.cluster.node.try_remove_child("Gone")
 
     assert claims_of(world) == []
+
+
+def test_what_claims_are_warned_of_stands_in_the_file(world):
+    group = world.add_trn2()
+    group.add_resource_claim_template("apart", namespace="train", requests=NEURON[:1])
+
+    assert findings_of(world, "NeuronDevicesApart") == ["claims.train/apart.requests[0].count"]
+    assert findings_of(world, "NamespaceNotCreated") == ["claims.train/apart.namespace"]
+
+
+def test_nothing_of_a_claim_is_told_when_its_group_was_removed_again(world):
+    world.add_trn2("Stays")
+    gone = world.add_trn2("Gone")
+    gone.add_resource_claim_template("apart", namespace="train", requests=NEURON[:1])
+    assert world.cluster.node.try_remove_child("Gone")
+
+    assert findings_of(world, "NeuronDevicesApart") == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -187,3 +188,25 @@ def test_a_scope_on_a_cluster_of_others_needs_no_default_that_was_removed(theirs
 
     group = theirs.group(theirs.drivers("Team", scope_name="team"))
     assert {one.owner for one in group.plan.devices} != {"default"}
+
+
+def test_what_scopes_are_warned_of_stands_in_the_plan_file_once(tmp_path):
+    theirs = Theirs(tmp_path)
+    scope = theirs.drivers("Scope", scope_name="team", efa=UPSTREAM)
+    AcceleratedNodegroup(
+        theirs.stack,
+        "Trn2",
+        cluster=theirs.cluster,
+        drivers=scope,
+        instance_type="trn2.48xlarge",
+        subnet=theirs.vpc.private_subnets[0],
+        max_size=2,
+    )
+
+    theirs.app.synth()
+    theirs.app.synth()
+
+    (file,) = Path(theirs.app.outdir).glob("*.eks-devices.json")
+    (cluster,) = json.loads(file.read_text())["clusters"]
+    codes = [one["code"] for one in cluster["plan"]["findings"]]
+    assert codes.count("EfaBuildOfDefault") == 1
