@@ -10,7 +10,7 @@ from typing import Any, Final
 from ._data import read_toml
 from .claims.templates import DEFAULT_NAMESPACE
 from .findings import Finding, fault, raise_faults
-from .instance_types import lookup
+from .instance_types import AcceleratedInstanceType, lookup
 from .names import NEURON_DRIVER, ULTRASERVER_API
 from .syntax import dns_label, dns_subdomain, well_formed
 from .typecheck import member, plain_text, whole_number
@@ -56,7 +56,7 @@ def ultraserver_workload(
     Args:
         name: Name of the workload.
         instance_type: The type of the nodes, of a Trn3pds UltraServer. EC2 names none of them yet,
-            so any is taken that the catalogue does not have.
+            so any is taken whose family the catalogue does not have.
         server_count: How many UltraServers, one by default.
         topology_size: Nodes of each UltraServer, 1, 2 or 4; four by default.
         namespace: Where workload, template and Pods are, `default` when left out.
@@ -67,7 +67,7 @@ def ultraserver_workload(
 
     Raises:
         EksDevicesError: Every fault: malformed names, numbers out of range, wrong types, tokens,
-            and `TypeWithoutUltraServerOperator` for a known type, which the operator never serves.
+            and `TypeWithoutUltraServerOperator` for a family that the operator never serves.
 
     Source: https://awsdocs-neuron.readthedocs-hosted.com/en/latest/deploy/eks/ultraserver-operator.html
     """
@@ -148,15 +148,15 @@ def _text_faults(texts: dict[str, Any]) -> Iterator[Finding]:
 
 
 def _type_faults(name: object) -> Iterator[Finding]:
-    """The fault of a type of the catalogue that is of no family which the operator serves."""
-    found, families = lookup(name, "instance_type"), _data()["operator"]["families"]
-    if isinstance(found, Finding) or found.family in families:
+    """The fault of a type whose family the catalogue has and the operator does not serve."""
+    known, families = _known(name), _data()["operator"]["families"]
+    if known is None or known.family in families:
         return
-    trainium = found.device_type is DeviceType.NEURON and found.ultraserver_sizes
+    trainium = known.device_type is DeviceType.NEURON and known.ultraserver_sizes
     yield fault(
         "TypeWithoutUltraServerOperator",
         "instance_type",
-        f"the operator does not serve {found.name}, so the workload would wait for ever",
+        f"the operator serves no {known.family}, so the workload would wait for ever",
         got=name,
         allowed=f"types of the families {' and '.join(families)}",
         fix="leave the workload out, and use DeviceRequest.ultraserver_node(...) with "
@@ -165,6 +165,15 @@ def _type_faults(name: object) -> Iterator[Finding]:
         else "name the type of an UltraServer that the operator serves",
         source=_data()["operator"]["source"],
     )
+
+
+def _known(name: object) -> AcceleratedInstanceType | None:
+    """The type of this name, or else one of its family: the size may be misspelt."""
+    found, plain = lookup(name, "instance_type"), plain_text(name)
+    if not isinstance(found, Finding):
+        return found
+    family = plain.partition(".")[0] if isinstance(plain, str) else None
+    return next((one for one in AcceleratedInstanceType.all() if one.family == family), None)
 
 
 def _is_type(value: str) -> bool:

@@ -120,9 +120,10 @@ def test_types_that_are_not_known_here_are_taken_by_their_form(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["trn2u.48xlarge", "trn2.48xlarge", "p5.48xlarge", "hpc7g.4xlarge"]
+    "name",
+    ["trn2u.48xlarge", "trn2.48xlarge", "p5.48xlarge", "hpc7g.4xlarge", "trn2u.48xlrage"],
 )
-def test_known_types_that_the_operator_never_serves_are_refused(name):
+def test_types_of_known_families_that_the_operator_never_serves_are_refused(name):
     assert faults(instance_type=name) == [("TypeWithoutUltraServerOperator", "instance_type")]
 
 
