@@ -12,7 +12,12 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk.assertions import Template
 
-from eks_device_constructs import AcceleratedCluster, Delivery
+from eks_device_constructs import (
+    AcceleratedCluster,
+    ClusterReference,
+    Delivery,
+    DeviceDrivers,
+)
 from eks_devices import Capacity, EksDevicesError
 
 
@@ -85,6 +90,19 @@ def kubectl() -> Callable[[cdk.Stack], Delivery]:
 def make_served(make_world, kubectl) -> Callable[..., World]:
     """Makes worlds whose cluster installs what its groups need."""
     return lambda **options: make_world(**({"delivery": kubectl} | options))
+
+
+@pytest.fixture
+def cluster_of_others(tmp_path) -> tuple[cdk.Stack, Callable[..., DeviceDrivers]]:
+    """A stack, and what makes installations there in a cluster of others."""
+    stack = cdk.Stack(cdk.App(outdir=str(tmp_path / "out")), "Stack")
+    cluster = ClusterReference(name="theirs", version="1.36", security_group="sg-0123456789abcdef0")
+    delivery = Delivery.gitops(str(tmp_path / "manifests"))
+
+    def install(id_: str = "Drivers", **options: Any) -> DeviceDrivers:
+        return DeviceDrivers(stack, id_, cluster=cluster, delivery=delivery, **options)
+
+    return stack, install
 
 
 @pytest.fixture

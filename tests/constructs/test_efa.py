@@ -6,16 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import aws_cdk as cdk
 import pytest
 from tests.annotations import warnings
-from tests.hostile import Hostile, Untouchable
 from tests.short_names import DRA, EFA, NEURON
 
 from eks_device_charts import ImageSource
 from eks_device_constructs import (
-    AcceleratedCluster,
-    ClusterReference,
     Delivery,
     DeviceDrivers,
     ExternalDrivers,
@@ -110,21 +106,15 @@ def test_a_scope_runs_the_build_of_the_default_installation(make_served, faults_
     ("first", "second"), [(UPSTREAM, EfaInstallation()), (UPSTREAM, None), (None, UPSTREAM)]
 )
 def test_scopes_of_an_unknown_default_installation_run_one_build(
-    tmp_path, faults_of, first, second
+    cluster_of_others, faults_of, first, second
 ):
-    stack = cdk.Stack(cdk.App(outdir=str(tmp_path / "out")), "Stack")
-    theirs = ClusterReference(name="theirs", version="1.36", security_group="sg-0123456789abcdef0")
-    options: dict[str, Any] = {
-        "cluster": theirs,
-        "delivery": Delivery.gitops(str(tmp_path / "manifests")),
-    }
-    DeviceDrivers(stack, "A", scope_name="a", efa=first, **options)
+    _, install = cluster_of_others
+    install("A", scope_name="a", efa=first)
 
-    assert faults_of(DeviceDrivers, stack, "B", scope_name="b", efa=second, **options) == {
+    assert faults_of(install, "B", scope_name="b", efa=second) == {
         ("EfaInstallationDiffers", "efa")
     }
-    same = DeviceDrivers(stack, "C", scope_name="c", efa=first, **options)
-    assert same.scope_name == "c"
+    assert install("C", scope_name="c", efa=first).scope_name == "c"
 
 
 @pytest.mark.parametrize(
@@ -137,18 +127,10 @@ def test_scopes_of_an_unknown_default_installation_run_one_build(
     ],
 )
 def test_a_scope_tells_that_permissions_are_those_of_a_default_one_that_is_unknown_here(
-    tmp_path, scope_name, efa, expected
+    cluster_of_others, scope_name, efa, expected
 ):
-    stack = cdk.Stack(cdk.App(outdir=str(tmp_path / "out")), "Stack")
-    theirs = ClusterReference(name="theirs", version="1.36", security_group="sg-0123456789abcdef0")
-    DeviceDrivers(
-        stack,
-        "Drivers",
-        cluster=theirs,
-        delivery=Delivery.gitops(str(tmp_path / "manifests")),
-        scope_name=scope_name,
-        efa=efa,
-    )
+    stack, install = cluster_of_others
+    install(scope_name=scope_name, efa=efa)
 
     assert len(warnings(stack, "EfaBuildOfDefault")) == expected
 
@@ -176,32 +158,3 @@ def test_an_image_of_the_other_build_is_refused(make_served, faults_of):
 
     assert faults_of(world.add_trn2, mechanism=DRA) == refused
     assert faults_of(make_served, efa=UPSTREAM, images=old, keep={EFA: (DRA,)}) == refused
-
-
-def test_a_build_without_an_installation_is_refused(make_world, faults_of):
-    world = make_world()
-
-    found = faults_of(
-        AcceleratedCluster,
-        world.stack,
-        "Bare",
-        vpc=world.vpc,
-        version=cdk.aws_eks_v2.KubernetesVersion.of("1.36"),
-        efa=UPSTREAM,
-    )
-
-    assert found == {("DeliveryNeeded", "delivery")}
-
-
-WRONG: list[Any] = [True, "upstream", DranetBuild.UPSTREAM, {}, Hostile(), Untouchable()]
-
-
-@pytest.mark.parametrize("value", WRONG, ids=range(len(WRONG)))
-def test_another_type_of_options_is_refused_wherever_it_is_passed(make_served, faults_of, value):
-    world = make_served()
-    options: dict[str, Any] = {"cluster": world.cluster, "delivery": Delivery.gitops("x")}
-    refused = {("WrongType", "efa")}
-
-    assert faults_of(make_served, efa=value) == refused
-    scope = faults_of(DeviceDrivers, world.stack, "A", scope_name="a", efa=value, **options)
-    assert scope == refused

@@ -15,7 +15,6 @@ from tests.short_names import DRA, NEURON, PLUGIN
 
 from eks_device_charts import ImageSource
 from eks_device_constructs import (
-    AcceleratedCluster,
     AcceleratedNodegroup,
     ClusterReference,
     Delivery,
@@ -141,39 +140,12 @@ def test_a_scope_has_the_options_of_the_default_installation(make_served, faults
     ],
 )
 def test_a_scope_tells_that_it_installs_no_options_of_a_default_one_that_is_unknown_here(
-    tmp_path, scope_name, neuron, expected
+    cluster_of_others, scope_name, neuron, expected
 ):
-    stack = cdk.Stack(cdk.App(outdir=str(tmp_path / "out")), "Stack")
-    theirs = ClusterReference(name="theirs", version="1.36", security_group="sg-0123456789abcdef0")
-    DeviceDrivers(
-        stack,
-        "Drivers",
-        cluster=theirs,
-        delivery=Delivery.gitops(str(tmp_path / "manifests")),
-        scope_name=scope_name,
-        neuron=neuron,
-    )
+    stack, install = cluster_of_others
+    install(scope_name=scope_name, neuron=neuron)
 
     assert len(warnings(stack, "NeuronOptionsOfDefault", at="/Stack/Drivers")) == expected
-
-
-def test_options_without_an_installation_are_refused(make_world, faults_of):
-    world = make_world()
-
-    found = faults_of(
-        AcceleratedCluster,
-        world.stack,
-        "Bare",
-        vpc=world.vpc,
-        version=cdk.aws_eks_v2.KubernetesVersion.of("1.36"),
-        neuron=EXTENDED,
-    )
-
-    assert found == {("DeliveryNeeded", "delivery")}
-
-
-def test_another_type_of_options_is_refused(make_served, faults_of):
-    assert faults_of(make_served, neuron=True) == {("WrongType", "neuron")}
 
 
 @pytest.fixture

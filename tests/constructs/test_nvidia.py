@@ -6,12 +6,11 @@ import base64
 import json
 from typing import Any
 
-import aws_cdk as cdk
 import pytest
 from tests.annotations import infos, warnings
 from tests.short_names import DRA, PLUGIN
 
-from eks_device_constructs import AcceleratedCluster, Delivery, DeviceDrivers
+from eks_device_constructs import Delivery, DeviceDrivers
 from eks_devices import (
     Capacity,
     ClaimSharing,
@@ -119,25 +118,6 @@ def test_a_scope_has_the_options_of_the_default_installation(make_served, faults
         DeviceDrivers, world.stack, "Other", nvidia=NvidiaInstallation(), **options
     ) == {("NvidiaInstallationDiffers", "nvidia")}
     assert DeviceDrivers(world.stack, "Same", nvidia=GATES, **options).scope_name == "team"
-
-
-def test_options_without_an_installation_are_refused(make_world, faults_of):
-    world = make_world()
-
-    found = faults_of(
-        AcceleratedCluster,
-        world.stack,
-        "Bare",
-        vpc=world.vpc,
-        version=cdk.aws_eks_v2.KubernetesVersion.of("1.36"),
-        nvidia=GATES,
-    )
-
-    assert found == {("DeliveryNeeded", "delivery")}
-
-
-def test_another_type_of_options_is_refused(make_served, faults_of):
-    assert faults_of(make_served, nvidia={"network_policies": True}) == {("WrongType", "nvidia")}
 
 
 def test_an_idle_option_is_told_of_once_groups_exist(make_served):

@@ -11,7 +11,7 @@ from aws_cdk import aws_eks_v2 as eks
 from tests.annotations import infos, warnings
 from tests.short_names import DOMAIN, DRA, GPU, NEURON, PLUGIN
 
-from eks_device_constructs import ClusterReference, Delivery, DeviceDrivers, ExternalDrivers
+from eks_device_constructs import ExternalDrivers
 from eks_devices import (
     ClaimWebhook,
     NeuronInstallation,
@@ -146,16 +146,8 @@ def test_the_plan_for_the_command_line_has_it_too(make_served):
     assert "NoOrdinaryNodes" not in after
 
 
-def test_nobody_knows_the_nodes_of_a_cluster_of_others(tmp_path):
-    stack = cdk.Stack(cdk.App(outdir=str(tmp_path / "out")), "Stack")
-    theirs = ClusterReference(name="theirs", version="1.36", security_group="sg-0123456789abcdef0")
-    DeviceDrivers(
-        stack,
-        "Drivers",
-        cluster=theirs,
-        delivery=Delivery.gitops(str(tmp_path / "repository")),
-        neuron=EXTENDED,
-        keep={NEURON: (PLUGIN,), GPU: (DRA,)},
-    )
+def test_nobody_knows_the_nodes_of_a_cluster_of_others(cluster_of_others):
+    stack, install = cluster_of_others
+    install(neuron=EXTENDED, keep={NEURON: (PLUGIN,), GPU: (DRA,)})
 
     assert told(stack) == informed(stack) == []
