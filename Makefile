@@ -30,7 +30,7 @@ test: $(VENV)/installed node_modules/installed ## Run the tests; pass pytest's a
 
 .PHONY: controlplane
 controlplane: $(VENV)/installed ## Build the Kubernetes control plane of the cluster tests from Go modules, once
-	@$(BIN)/python tests/cluster/controlplane/build.py
+	@$(BIN)/python -m tests.cluster.controlplane.build
 
 .PHONY: cluster-test
 cluster-test: controlplane node_modules/installed ## Run the tests against a real control plane; ARGS as with test

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-BUILD = Path(__file__).parents[1] / "cluster" / "controlplane" / "build.py"
+ROOT = Path(__file__).parents[2]
 NAMES = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
 # Stands for Go: it says what it was asked, and makes what a build would make.
 GO = """#!/bin/sh
@@ -49,7 +49,8 @@ def build(tmp_path):
             "OFFLINE": str(tmp_path / "offline"),
         }
         return subprocess.run(
-            [sys.executable, str(BUILD)],
+            [sys.executable, "-m", "tests.cluster.controlplane.build"],
+            cwd=ROOT,
             env=environment | environ,
             capture_output=True,
             text=True,
