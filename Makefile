@@ -32,8 +32,12 @@ test: $(VENV)/installed node_modules/installed ## Run the tests; pass pytest's a
 controlplane: $(VENV)/installed ## Build the Kubernetes control plane of the cluster tests from Go modules, once
 	@$(BIN)/python -m tests.cluster.controlplane.build
 
+.PHONY: oracle
+oracle: $(VENV)/installed ## Build Kubernetes' allocator of each minor for the cluster tests from Go modules, once
+	@$(BIN)/python -m tests.cluster.oracle.build
+
 .PHONY: cluster-test
-cluster-test: controlplane node_modules/installed ## Run the tests against a real control plane; ARGS as with test
+cluster-test: controlplane oracle node_modules/installed ## Run the tests against a real control plane; ARGS as with test
 	@exec $(BIN)/pytest -o testpaths=tests/cluster $(ARGS)
 
 .PHONY: check

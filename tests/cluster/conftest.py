@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cluster.oracle.oracle import Oracle, built_minors
 
 from eks_device_charts import ImageSource, device_manifests
 from eks_device_operations._outcome import OperationError
@@ -154,6 +155,18 @@ def binaries() -> Binaries:
         return find_binaries(MINOR)
     except OperationError as error:
         pytest.exit(f"{error} (make controlplane builds them)", returncode=2)
+
+
+@pytest.fixture(scope="session", params=built_minors())
+def oracle(request: pytest.FixtureRequest, pytestconfig: pytest.Config) -> Iterator[Oracle]:
+    """The allocator of each minor in turn."""
+    try:
+        started = Oracle(request.param)
+    except OperationError as error:
+        pytest.exit(f"{error}", returncode=2)
+    with started:
+        yield started
+    pytestconfig.stash[TALLY][f"questions to the allocator of {started.minor}"] += started.asked
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""When the control plane of the cluster tests is built, and what is said where it cannot be."""
+"""When the binaries of the cluster tests are built, and what is said where they cannot be."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ case "$1 $2" in
   [ -e "$BROKEN" ] && { echo '# a/b' >&2; echo 'a/b.go:1: undefined: x' >&2; exit 1; }
   for out; do case "$previous" in -o) made=$out ;; esac; previous=$out; done
   printf 'a\\nb\\nc\\nd\\n' >&2
-  for name in server kube-apiserver kube-controller-manager kube-scheduler; do
+  names="server kube-apiserver kube-controller-manager kube-scheduler"
+  case "$*" in *-modfile=*) names=oracle ;; esac
+  for name in $names; do
     echo new >"$made$name"; chmod +x "$made$name"
   done ;;
 esac
@@ -38,7 +40,7 @@ def build(tmp_path):
     go.write_text(GO, encoding="utf-8")
     go.chmod(go.stat().st_mode | stat.S_IXUSR)
 
-    def run(*, go=True, **environ):
+    def run(*arguments, go=True, module="controlplane", **environ):
         found = os.pathsep.join([str(path), "/usr/bin", "/bin"]) if go else str(tmp_path / "none")
         environment = {
             "PATH": found,
@@ -49,7 +51,7 @@ def build(tmp_path):
             "OFFLINE": str(tmp_path / "offline"),
         }
         return subprocess.run(
-            [sys.executable, "-m", "tests.cluster.controlplane.build"],
+            [sys.executable, "-m", f"tests.cluster.{module}.build", *arguments],
             cwd=ROOT,
             env=environment | environ,
             capture_output=True,
@@ -164,3 +166,49 @@ def test_what_a_killed_build_left_goes_and_one_that_runs_stays(build, tmp_path):
 
     assert not old.exists()
     assert young.exists()
+
+
+def test_the_oracle_of_each_minor_is_built_beside_it(build, tmp_path):
+    first = build(module="oracle")
+
+    assert first.returncode == 0, first.stderr
+    minors = sorted(folder(tmp_path).parents[1].glob("oracle/*"))
+    assert [one.name for one in minors] == ["1.34", "1.35", "1.36", "1.37"]
+    assert {file.name for one in minors for file in one.iterdir()} == {"oracle", "built-from"}
+
+    assert build(module="oracle").stdout == ""
+    # Nothing else is built anew when one is gone.
+    (minors[1] / "oracle").unlink()
+    again = build(module="oracle")
+    assert again.stdout.count("Built the oracle") == 1
+    assert str(minors[1]) in again.stdout
+
+
+def test_the_oracle_of_one_minor_is_built_by_name(build, tmp_path):
+    assert build("1.36", module="oracle").returncode == 0
+
+    assert [one.name for one in folder(tmp_path).parents[1].glob("oracle/*")] == ["1.36"]
+
+
+def test_an_oracle_that_cannot_be_built_is_told(build, tmp_path):
+    without = build(module="oracle", go=False)
+    (tmp_path / "broken").touch()
+    broken = build(module="oracle")
+
+    assert (without.returncode, broken.returncode) == (2, 2)
+    assert "There is no Go on this machine, so the oracle" in without.stderr
+    assert "EKS_DEVICES_ORACLE" in without.stderr
+    assert "undefined: x" in broken.stderr
+
+
+def test_named_oracles_are_used_and_nothing_is_built(build, tmp_path):
+    oracle = tmp_path / "mine" / "1.36" / "oracle"
+    oracle.parent.mkdir(parents=True)
+    oracle.touch(mode=0o755)
+    named = {"EKS_DEVICES_ORACLE": str(tmp_path / "mine")}
+
+    found, lacking = build("1.36", module="oracle", **named), build(module="oracle", **named)
+
+    assert (found.returncode, lacking.returncode) == (0, 2)
+    assert "there is no oracle in" in lacking.stderr
+    assert not (tmp_path / "cache").exists()
