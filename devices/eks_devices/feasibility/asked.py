@@ -1,0 +1,277 @@
+"""What a claim asks for, read from one of ours or from a manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from .._json_values import frozen_mapping
+from ..claims.templates import RESOURCE_API, ResourceClaim, ResourceClaimTemplate
+from ..findings import EksDevicesError, Finding, fault, raise_faults
+from ..typecheck import path_step, wrong_type
+
+Claim = ResourceClaim | ResourceClaimTemplate | Mapping[str, Any]
+"""A claim or a template of ours, or the manifest of one."""
+
+_SOURCE: Final = "https://kubernetes.io/docs/reference/kubernetes-api/resource/resource-claim-v1/"
+_MODES: Final = ("ExactCount", "All")
+_KINDS: Final = ("ResourceClaim", "ResourceClaimTemplate")
+_MOST_REQUESTS: Final = 32
+_MOST_OPTIONS: Final = 8
+_MOST_SELECTORS: Final = 32
+_MOST_DEVICES: Final = 2**31
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Devices of a class; `count` is None for all that match."""
+
+    name: str
+    device_class: str
+    count: int | None
+    selectors: tuple[str, ...]
+    admin: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request of a claim: the first of its `options` that can be had.
+
+    One without alternatives has one option, of its own name.
+    """
+
+    name: str
+    options: tuple[Ask, ...]
+    is_prioritised: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """An attribute that devices of some requests must share; of all requests without names."""
+
+    attribute: str
+    requests: frozenset[str] = frozenset()
+
+    def applies(self, request: str, option: str) -> bool:
+        """Whether the constraint is about the devices of a request, taken by one of its options."""
+        return not self.requests or not self.requests.isdisjoint((request, f"{request}/{option}"))
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A claim as the allocator reads it; `unjudged` names what of it is not looked at here.
+
+    Claims that differ in their names alone are equal.
+    """
+
+    path: str = field(compare=False)
+    requests: tuple[Request, ...]
+    constraints: tuple[Constraint, ...] = ()
+    unjudged: tuple[str, ...] = ()
+
+
+def path_of(claim: Claim) -> str:
+    """How findings name a claim: `claims.<namespace>/<name>`."""
+    if isinstance(claim, (ResourceClaim, ResourceClaimTemplate)):
+        return claim.path
+    metadata = claim.get("metadata")
+    metadata = metadata if isinstance(metadata, Mapping) else {}
+    namespace, name = metadata.get("namespace", "default"), metadata.get("name", "")
+    return f"claims.{path_step(namespace)}/{path_step(name)}"
+
+
+def read_manifest(manifest: object, path: str) -> Wanted:
+    """What the manifest of a claim, or of a template, asks for.
+
+    Raises:
+        EksDevicesError: With every fault of the manifest.
+    """
+    copy = frozen_mapping(manifest, path, "a ResourceClaim or ResourceClaimTemplate", _FIX)
+    if isinstance(copy, Finding):
+        raise EksDevicesError([copy])
+    reader = _Reader(path_of(copy))
+    wanted = reader.claim(copy)
+    raise_faults(reader.faults)
+    return wanted
+
+
+_FIX: Final = "pass the manifest as a dict"
+
+
+class _Reader:
+    """Reads a manifest and collects the faults of it."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.faults: list[Finding] = []
+        self._unjudged: list[str] = []
+
+    def claim(self, manifest: Mapping[str, Any]) -> Wanted:
+        self._one_of(manifest.get("apiVersion"), "apiVersion", (RESOURCE_API,))
+        self._one_of(manifest.get("kind"), "kind", _KINDS)
+        spec = self._mapping(manifest.get("spec"), "spec")
+        at = "spec"
+        if manifest.get("kind") == _KINDS[1]:
+            spec, at = self._mapping(spec.get("spec"), "spec.spec"), "spec.spec"
+        devices = self._mapping(spec.get("devices"), f"{at}.devices")
+        at = f"{at}.devices"
+        given = self._list(devices.get("requests"), f"{at}.requests", most=_MOST_REQUESTS)
+        requests = tuple(
+            self._request(one, f"{at}.requests[{index}]") for index, one in enumerate(given)
+        )
+        if not given:
+            self._fault("requests", at, devices.get("requests"), "at least one request")
+        names = [one.name for one in requests]
+        if len({*names}) < len(names):
+            self._fault("requests", at, names, "requests with names that differ")
+        constraints = tuple(self._constraints(devices, at, _known_names(requests)))
+        return Wanted(self.path, requests, constraints, tuple(dict.fromkeys(self._unjudged)))
+
+    def _request(self, value: Any, at: str) -> Request:
+        request = self._mapping(value, at)
+        name = self._text(request.get("name"), f"{at}.name")
+        exactly, first = request.get("exactly"), request.get("firstAvailable")
+        if (exactly is None) == (not first):
+            self._fault("exactly", at, sorted(request), "either exactly or firstAvailable")
+        if not first:
+            return Request(name, (self._ask(exactly, f"{at}.exactly", name),))
+        options = self._list(first, f"{at}.firstAvailable", most=_MOST_OPTIONS)
+        asks = []
+        for index, one in enumerate(options):
+            place = f"{at}.firstAvailable[{index}]"
+            own = self._text(self._mapping(one, place).get("name"), f"{place}.name")
+            asks.append(self._ask(one, place, own))
+        return Request(name, tuple(asks), is_prioritised=True)
+
+    def _ask(self, value: Any, at: str, name: str) -> Ask:
+        ask = self._mapping(value, at)
+        mode = ask.get("allocationMode") or _MODES[0]
+        self._one_of(mode, f"{at}.allocationMode", _MODES)
+        # The API server takes 0 for a count that is left out.
+        count = ask.get("count") or 1
+        if type(count) is not int or not 0 < count < _MOST_DEVICES:
+            self._fault("count", at, count, "a whole number from 1")
+            count = 1
+        if mode == _MODES[1] and ask.get("count"):
+            self._fault("count", at, count, "no count beside allocationMode: All")
+        if ask.get("capacity"):
+            self._unjudged.append("capacity")
+        admin = ask.get("adminAccess", False)
+        if admin not in (True, False):
+            self._fault("adminAccess", at, admin, "true or false")
+        return Ask(
+            name=name,
+            device_class=self._text(ask.get("deviceClassName"), f"{at}.deviceClassName"),
+            count=None if mode == _MODES[1] else count,
+            selectors=self.selectors(ask.get("selectors", ()), f"{at}.selectors"),
+            admin=admin is True,
+        )
+
+    def selectors(self, value: Any, at: str) -> tuple[str, ...]:
+        """The expressions of a list of selectors."""
+        given = self._list(value, at, most=_MOST_SELECTORS)
+        found = []
+        for index, one in enumerate(given):
+            place = f"{at}[{index}]"
+            cel = self._mapping(self._mapping(one, place).get("cel"), f"{place}.cel")
+            found.append(self._text(cel.get("expression"), f"{place}.cel.expression"))
+        return tuple(found)
+
+    def _constraints(
+        self, devices: Mapping[str, Any], at: str, known: frozenset[str]
+    ) -> Iterator[Constraint]:
+        given = self._list(devices.get("constraints", ()), f"{at}.constraints", most=_MOST_REQUESTS)
+        for index, one in enumerate(given):
+            place = f"{at}.constraints[{index}]"
+            constraint = self._mapping(one, place)
+            names = self._list(
+                constraint.get("requests", ()), f"{place}.requests", most=_MOST_REQUESTS
+            )
+            if not all(isinstance(name, str) and name in known for name in names):
+                self._fault("requests", place, names, f"names of requests: {', '.join(known)}")
+                continue
+            if "distinctAttribute" in constraint and "matchAttribute" not in constraint:
+                self._unjudged.append("distinctAttribute")
+                continue
+            attribute = self._text(constraint.get("matchAttribute"), f"{place}.matchAttribute")
+            if "/" not in attribute:
+                self._fault("matchAttribute", place, attribute, "a name with its domain")
+                continue
+            yield Constraint(attribute, frozenset(names))
+
+    def _mapping(self, value: Any, at: str) -> Mapping[str, Any]:
+        if isinstance(value, Mapping):
+            return value
+        self.faults.append(wrong_type(f"{self.path}.{at}", value, "a mapping", _AS_API))
+        return {}
+
+    def _list(self, value: Any, at: str, *, most: int) -> tuple[Any, ...]:
+        if isinstance(value, tuple) and len(value) <= most:
+            return value
+        if value is not None:
+            self._fault("", at, value, f"a list of at most {most}")
+        return ()
+
+    def _text(self, value: Any, at: str) -> str:
+        if isinstance(value, str) and value:
+            return value
+        self.faults.append(wrong_type(f"{self.path}.{at}", value, "a text", _AS_API))
+        return ""
+
+    def _one_of(self, value: Any, at: str, allowed: tuple[str, ...]) -> None:
+        if value not in allowed:
+            self._fault("", at, value, " or ".join(allowed))
+
+    def _fault(self, name: str, at: str, got: Any, allowed: str) -> None:
+        path = ".".join(one for one in (self.path, at, name) if one)
+        message = "the API server takes no such claim"
+        self.faults.append(
+            fault(
+                "MalformedClaim",
+                path,
+                message,
+                got=got,
+                allowed=allowed,
+                fix=_AS_API,
+                source=_SOURCE,
+            )
+        )
+
+
+_AS_API: Final = "write it as resource.k8s.io/v1 has it"
+
+
+def _known_names(requests: tuple[Request, ...]) -> frozenset[str]:
+    """What a constraint may name: requests, and their alternatives."""
+    names = {one.name for one in requests}
+    return frozenset(
+        names
+        | {
+            f"{one.name}/{ask.name}"
+            for one in requests
+            if one.is_prioritised
+            for ask in one.options
+        }
+    )
+
+
+def read_class(manifest: object, path: str) -> tuple[str, tuple[str, ...]]:
+    """The name of a DeviceClass and its expressions, from its manifest.
+
+    Raises:
+        EksDevicesError: With every fault of the manifest.
+    """
+    copy = frozen_mapping(manifest, path, "a DeviceClass", _FIX)
+    if isinstance(copy, Finding):
+        raise EksDevicesError([copy])
+    reader = _Reader(path)
+    reader._one_of(copy.get("kind"), "kind", ("DeviceClass",))  # noqa: SLF001  (of this module)
+    name = reader._text(  # noqa: SLF001
+        reader._mapping(copy.get("metadata"), "metadata").get("name"),  # noqa: SLF001
+        "metadata.name",
+    )
+    spec = reader._mapping(copy.get("spec", {}), "spec")  # noqa: SLF001
+    selectors = reader.selectors(spec.get("selectors", ()), "spec.selectors")
+    raise_faults(reader.faults)
+    return name, selectors

@@ -1,0 +1,152 @@
+"""The entry: the claims of a Pod against the node groups of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from .._frozen import FrozenDict
+from ..claims.templates import ResourceClaim, ResourceClaimTemplate
+from ..findings import EksDevicesError, Finding, raise_faults
+from ..plans import ClusterPlan, NodegroupPlan
+from ..typecheck import listed, wrong_type
+from .asked import Claim, Wanted, path_of, read_class, read_manifest
+from .classes import installed_classes
+from .devices import NodeDevices, node_devices
+from .judge import Judgement, judged
+from .verdicts import AllocatedDevice, Status, Verdict
+
+_KINDS = (ResourceClaim, ResourceClaimTemplate, Mapping)
+
+
+def check_claims(
+    claims: Sequence[Claim],
+    plan: ClusterPlan | NodegroupPlan,
+    *,
+    device_classes: Sequence[Mapping[str, Any]] = (),
+) -> tuple[Verdict, ...]:
+    """Whether nodes of each group can serve all claims of one Pod, as the scheduler sees it.
+
+    A node is looked at as it comes up, with nothing on it. Device taints, amounts of capacity,
+    `distinctAttribute` and partitions that are cut on request are not judged: such a claim is
+    UNKNOWN where it could otherwise be served.
+
+    Args:
+        claims: The claims of one Pod, or the templates of them: ours, or manifests of
+            `resource.k8s.io/v1`.
+        plan: The node groups: a cluster's plan, or that of one group.
+        device_classes: Manifests of DeviceClasses beside those that come with the drivers.
+
+    Returns:
+        One verdict per group, in the order of the plan.
+
+    Raises:
+        EksDevicesError: A manifest is one that the API server refuses, `MalformedClaim`, or the
+            extra `check` is not installed, `CheckExtraMissing`.
+    """
+    given, faults = listed(
+        claims, _KINDS, "claims", many="a list of claims", one="a claim", fix="pass claims"
+    )
+    if not isinstance(plan, (ClusterPlan, NodegroupPlan)):
+        fix = "pass what plan_cluster or plan_nodegroup returns"
+        faults.append(wrong_type("plan", plan, "a ClusterPlan or a NodegroupPlan", fix))
+    if not given and not faults:
+        faults.append(wrong_type("claims", claims, "at least one claim", "pass the Pod's claims"))
+    raise_faults(faults)
+    classes = _classes(device_classes)
+    read = _read(given)
+    groups = plan.nodegroups if isinstance(plan, ClusterPlan) else (plan,)
+    return tuple(_verdict(given, read, group, classes) for group in groups)
+
+
+def _classes(manifests: object) -> FrozenDict[str, tuple[str, ...]]:
+    path = "device_classes"
+    given, faults = listed(
+        manifests, Mapping, path, many="a list of DeviceClasses", one="a manifest", fix="pass dicts"
+    )
+    raise_faults(faults)
+    if not given:
+        return installed_classes()
+    own = (read_class(one, f"{path}[{index}]") for index, one in enumerate(given))
+    return FrozenDict({**installed_classes(), **dict(own)})
+
+
+def _read(claims: Iterable[Claim]) -> list[Wanted | None]:
+    """What manifests ask for; None for claims of ours, which may depend on the group."""
+    faults: list[Finding] = []
+    found: list[Wanted | None] = []
+    for index, one in enumerate(claims):
+        if isinstance(one, (ResourceClaim, ResourceClaimTemplate)):
+            found.append(None)
+            continue
+        try:
+            found.append(read_manifest(one, f"claims[{index}]"))
+        except EksDevicesError as error:
+            faults += error.faults
+    raise_faults(faults)
+    return found
+
+
+def _verdict(
+    claims: Sequence[Claim],
+    read: Sequence[Wanted | None],
+    group: NodegroupPlan,
+    classes: FrozenDict[str, tuple[str, ...]],
+) -> Verdict:
+    try:
+        pairs = zip(claims, read, strict=True)
+        wanted = tuple(one or _of_ours(claim, group) for claim, one in pairs)
+    except _NotOnTypeError as error:
+        return Verdict(
+            nodegroup=group.name,
+            status=Status.INFEASIBLE,
+            code=error.fault.code,
+            reason=error.fault.message,
+        )
+    node = node_devices(group)
+    found = judged(wanted, node, classes)
+    return Verdict(
+        nodegroup=group.name,
+        status=found.status,
+        code=found.code,
+        reason=found.text,
+        fits=found.fits,
+        devices=_devices(wanted, node, found),
+    )
+
+
+class _NotOnTypeError(Exception):
+    """A claim of ours that its own rules refuse on the type of a group."""
+
+    def __init__(self, fault: Finding) -> None:
+        super().__init__()
+        self.fault = fault
+
+
+def _of_ours(claim: Any, group: NodegroupPlan) -> Wanted:
+    try:
+        manifest = claim.to_dict(
+            kubernetes_version=group.kubernetes_version, instance_type=group.instance_type
+        )
+    except EksDevicesError as error:
+        raise _NotOnTypeError(error.faults[0]) from error
+    return read_manifest(manifest, path_of(claim))
+
+
+def _devices(
+    wanted: tuple[Wanted, ...], node: NodeDevices, found: Judgement
+) -> tuple[AllocatedDevice, ...]:
+    devices = []
+    for pick in found.picks:
+        claim, device = wanted[pick.claim], node.devices[pick.device]
+        request = claim.requests[pick.request]
+        option = f"/{request.options[pick.option].name}" if request.is_prioritised else ""
+        devices.append(
+            AllocatedDevice(
+                claim=claim.path,
+                request=f"{request.name}{option}",
+                driver=device.driver,
+                device=device.name,
+            )
+        )
+    return tuple(devices)

@@ -1,0 +1,160 @@
+"""Selectors of devices: compiled and evaluated as Kubernetes does, each text once per device."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from . import form
+from .devices import NodeDevice
+from .engine import ATTRIBUTES, CAPACITY, DRIVER, checker, engine, evaluator
+
+MAX_LENGTH: Final = 10 * 1024
+"""Bytes of an expression that the API server takes.
+
+Source: https://github.com/kubernetes/kubernetes (staging/src/k8s.io/api/resource/v1/types.go,
+CELSelectorExpressionMaxLength)
+"""
+_LONGEST_TOLD: Final = 300
+# The engine writes where a mistake is after this; the rest of its text is enough for people.
+_PICTURE: Final = "\n"
+
+
+class Outcome(StrEnum):
+    """What an expression says of a device."""
+
+    TRUE = "true"
+    FALSE = "false"
+    FAILS = "fails"
+    UNCLEAR = "unclear"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An outcome and, where it is neither true nor false, the reason."""
+
+    outcome: Outcome
+    text: str = ""
+
+
+_TRUE, _FALSE = Answer(Outcome.TRUE), Answer(Outcome.FALSE)
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """An expression that was looked at once.
+
+    `problem` says why Kubernetes refuses it (FAILS) or why nothing is said of it (UNCLEAR); None
+    for one that can be evaluated.
+    """
+
+    text: str
+    problem: Answer | None
+    names: frozenset[str]
+    literals: frozenset[str]
+    goes_through: bool
+
+    def may_read(self, name: str) -> bool:
+        """Whether the expression may read an attribute, by its name without the domain."""
+        return self.goes_through or name in self.names
+
+
+@functools.lru_cache(maxsize=4096)
+def selector(text: str) -> Selector:
+    """An expression, looked at.
+
+    Raises:
+        EksDevicesError: The CEL engine is not installed.
+    """
+    return Selector(
+        text=text,
+        problem=_problem(text),
+        names=form.names(text),
+        literals=form.literals(text),
+        goes_through=form.goes_through(text),
+    )
+
+
+def _problem(text: str) -> Answer | None:
+    size = len(text.encode("utf-8", "replace"))
+    if size > MAX_LENGTH:
+        return Answer(Outcome.FAILS, f"it has {size} bytes and may have {MAX_LENGTH}")
+    unimitated = form.unimitated(text)
+    try:
+        kind = checker().compile(text).return_type()
+    except RuntimeError as error:
+        if unimitated or form.mixes_numbers(str(error)):
+            why = unimitated or "it orders numbers of two types, which the engine does not"
+            return Answer(Outcome.UNCLEAR, why)
+        return Answer(Outcome.FAILS, _told(str(error)))
+    if unimitated:
+        return Answer(Outcome.UNCLEAR, unimitated)
+    types = engine().Type
+    if kind not in (types.BOOL, types.DYN):
+        return Answer(Outcome.FAILS, f"it must be true or false, and is of type {kind.name()}")
+    return None
+
+
+@functools.lru_cache(maxsize=4096)
+def _program(text: str) -> Any:
+    return evaluator().compile(text)
+
+
+@functools.lru_cache(maxsize=65536)
+def evaluate(text: str, device: NodeDevice) -> Answer:
+    """What an expression says of a device, as far as it is known before a node runs.
+
+    An attribute that only a running node knows makes the answer unclear where it matters: where
+    no part of `a && b` that leaves it alone is false already.
+
+    Raises:
+        EksDevicesError: The CEL engine is not installed.
+    """
+    found = selector(text)
+    if found.problem is not None:
+        return found.problem
+    at_run_time = sorted(name for name in device.at_run_time if found.may_read(_own(name)))
+    if not at_run_time:
+        return _evaluated(text, found.literals, device)
+    for part in form.conjuncts(text):
+        one = selector(part.strip())
+        settled = one.problem is None and not any(
+            one.may_read(_own(name)) for name in device.at_run_time
+        )
+        if settled and _evaluated(one.text, one.literals, device).outcome is Outcome.FALSE:
+            return _FALSE
+    return Answer(Outcome.UNCLEAR, f"it reads {', '.join(at_run_time[:3])}")
+
+
+def _evaluated(text: str, literals: frozenset[str], device: NodeDevice) -> Answer:
+    imitated = form.refusing(text, device.versions) if device.versions else text
+    empty: dict[str, dict[str, Any]] = {one: {} for one in literals}
+    data = {
+        DRIVER: device.driver,
+        ATTRIBUTES: empty | device.by_domain(device.attributes),
+        CAPACITY: empty | device.by_domain(device.capacity),
+    }
+    try:
+        value = _program(imitated).eval(data=data)
+    except RuntimeError as error:
+        # The engine stops what runs on too long; where Kubernetes stops is another matter.
+        return Answer(Outcome.UNCLEAR, _told(str(error)))
+    kind, plain = value.type(), value.plain_value()
+    types = engine().Type
+    if kind == types.BOOL:
+        return _TRUE if plain else _FALSE
+    if kind == types.ERROR:
+        return Answer(Outcome.FAILS, _told(str(plain)))
+    return Answer(Outcome.FAILS, f"it must be true or false, and is of type {kind.name()}")
+
+
+def _own(name: str) -> str:
+    return name.rpartition("/")[2]
+
+
+def _told(error: str) -> str:
+    """An error of the engine in one line."""
+    line = error.removeprefix("INVALID_ARGUMENT: ").partition(_PICTURE)[0].strip()
+    return line[:_LONGEST_TOLD]

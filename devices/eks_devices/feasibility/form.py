@@ -1,0 +1,119 @@
+"""What the text of an expression says by itself: where it looks at the device, and what it names.
+
+Where a text looks at the device in a way that the engine cannot imitate, nothing is said of it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from .engine import REFUSED
+
+# A string of CEL, raw and triple ones too, or a comment to the end of the line.
+_QUOTED: Final = re.compile(
+    r"""//[^\n]*|(?:\b[rRbB]{1,2})?(?:'''.*?'''|\"\"\".*?\"\"\"|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*")""",
+    re.DOTALL,
+)
+_PLAIN: Final = re.compile(r"""'[^'\\]*'|"[^"\\]*\"""")
+_DEVICE: Final = re.compile(r"(?<![\w.])device\b")
+_LITERAL: Final = r"""(?:'[^'\\\n]*'|"[^"\\\n]*")"""
+# The ways to look at a device that are imitated: its driver, one domain by its name, and whether
+# there is a domain.
+_SEEN: Final = re.compile(
+    rf"""device\s*\.\s*(?:driver\b|(?:attributes|capacity)\s*\[\s*\??\s*{_LITERAL}\s*\])"""
+)
+_DOMAIN_EXISTS: Final = re.compile(
+    rf"{_LITERAL}\s+in\s+(device\s*\.\s*(?:attributes|capacity))\b(?!\s*[.\[])"
+)
+_HAS_DEVICE: Final = re.compile(r"\bhas\s*\(\s*device\s*\.\s*\w+\s*\)")
+# Functions of Kubernetes that the engine lacks, and macros over two variables.
+_ABSENT: Final = re.compile(
+    r"\.\s*(?:find|findAll|isSorted|sum|min|max|indexOf|lastIndexOf|add|sub|transformList|transformMap"
+    r"|transformMapEntry|existsOne|sort|sortBy|distinct|flatten|slice|first|last|reverse)\s*\("
+    r"|\b(?:url|isURL|ip|isIP|cidr|isCIDR|lists\.range|sets\.\w+|ip\.\w+|format\.\w+)\s*\("
+    r"|\bsemver\s*\([^()]*,|\bisSemver\s*\([^()]*,"
+)
+_NUMBERS: Final = re.compile(r"applied to '\((?:int|uint|double), (?:int|uint|double)\)'")
+_ORDERED: Final = re.compile(r"'_[<>]=?_'")
+_COMPARED: Final = re.compile(
+    rf"((?:\]|\.)\s*\.?\s*(\w+))\s*==\s*({_LITERAL})(?!\s*[.\[+])", re.DOTALL
+)
+
+
+def literals(text: str) -> frozenset[str]:
+    """What stands in the plain strings of an expression, names of domains among them."""
+    return frozenset(one[0][1:-1] for one in _PLAIN.finditer(text))
+
+
+def bare(text: str) -> str:
+    """An expression with blanks for what its strings hold, and without comments."""
+    return _QUOTED.sub(lambda one: " " if one[0].startswith("//") else "''", text)
+
+
+def unimitated(text: str) -> str:
+    """Why nothing is said of an expression; empty where the engine imitates all of it."""
+    stripped = bare(text)
+    if _HAS_DEVICE.search(stripped):
+        return "it asks whether the device has a field"
+    if found := _ABSENT.search(stripped):
+        return f"it calls {found[0].strip(' .(')}, which the engine does not have"
+    without = _SEEN.sub("", _DOMAIN_EXISTS.sub("", _comments_gone(text)))
+    return (
+        "it looks at the device as a whole, or at a domain whose name is no plain string"
+        if _DEVICE.search(bare(without))
+        else ""
+    )
+
+
+def mixes_numbers(error: str) -> bool:
+    """Whether the engine refuses to order numbers of two types, which Kubernetes does."""
+    return bool(_NUMBERS.search(error) and _ORDERED.search(error))
+
+
+def names(text: str) -> frozenset[str]:
+    """All words of an expression, in strings too: an attribute that is not among them is not read.
+
+    An expression that goes through all attributes reads those it does not name; see `goes_through`.
+    """
+    return frozenset(re.findall(r"\w+", text))
+
+
+def goes_through(text: str) -> bool:
+    """Whether an expression may read attributes without their names."""
+    stripped = bare(text)
+    if re.search(r"\.\s*(?:all|exists|exists_one|map|filter|size)\s*\(|\bsize\s*\(", stripped):
+        return True
+    return bool(re.search(r"\[(?!\s*\??\s*(?:''|\"\"|[0-9]+)\s*\])|\+", stripped))
+
+
+def conjuncts(text: str) -> list[str]:
+    """The parts of a top-level `a && b && c`, each true where the whole is; else the whole."""
+    quoted = _QUOTED.sub(lambda one: "\0" * len(one[0]), text)
+    depth, starts, parts = 0, 0, []
+    for index, one in enumerate(quoted):
+        depth += (one in "([{") - (one in ")]}")
+        if depth == 0 and (one == "?" or quoted.startswith("||", index)):
+            return [text]
+        if depth == 0 and quoted.startswith("&&", index):
+            parts.append(text[starts:index])
+            starts = index + 2
+    return [*parts, text[starts:]]
+
+
+def refusing(text: str, versions: frozenset[str]) -> str:
+    """An expression in which attributes that are versions fail when they are compared with a text.
+
+    Kubernetes answers `version == "1.0.0"` with an error, the engine with false.
+
+    Args:
+        text: An expression.
+        versions: The names of attributes of a device that are versions.
+    """
+    return _COMPARED.sub(
+        lambda one: f"{one[1]}.{REFUSED}({one[3]})" if one[2] in versions else one[0], text
+    )
+
+
+def _comments_gone(text: str) -> str:
+    return _QUOTED.sub(lambda one: " " if one[0].startswith("//") else one[0], text)

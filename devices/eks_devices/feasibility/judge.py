@@ -1,0 +1,147 @@
+"""What can be said of claims and the devices of a node, in the order in which it is certain."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Final
+
+from .._frozen import FrozenDict
+from .allocation import Ending, Pick, Result, allocate
+from .asked import Ask, Wanted
+from .classes import driver_of
+from .devices import NodeDevices
+from .expressions import Outcome, selector
+from .flow import decided
+from .problem import Problem, problem
+from .reasons import never_published, reason
+from .verdicts import Status
+
+_MOST_PODS: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict without the names of group and claims."""
+
+    status: Status
+    code: str = ""
+    text: str = ""
+    picks: tuple[Pick, ...] = ()
+    fits: int | None = None
+
+
+@functools.lru_cache(maxsize=65536)
+def judged(
+    wanted: tuple[Wanted, ...], node: NodeDevices, classes: FrozenDict[str, tuple[str, ...]]
+) -> Judgement:
+    """Whether a node with nothing on it can serve the claims of a Pod.
+
+    Raises:
+        EksDevicesError: The CEL engine is not installed.
+    """
+    asks = [ask for claim in wanted for one in claim.requests for ask in one.options]
+    if refused := _refused(asks, classes):
+        return refused
+    given = problem(wanted, node, classes)
+    found = _searched(given)
+    if found.ending is Ending.ALLOCATED:
+        return _allocated(wanted, given, node, found)
+    return _not_allocated(given, node, found, classes)
+
+
+def _not_allocated(
+    given: Problem,
+    node: NodeDevices,
+    found: Result,
+    classes: FrozenDict[str, tuple[str, ...]],
+) -> Judgement:
+    asks = [one.ask for one in given.all_options]
+    if found.ending is Ending.FAILS:
+        return Judgement(Status.ERROR, found.code, _with_cause(found, asks))
+    if found.ending is Ending.UNCLEAR and not _is_hopeless(given):
+        return Judgement(Status.UNKNOWN, found.code, found.text)
+    if found.ending is Ending.LIMIT:
+        text = "the search for devices was ended, for it is too long"
+        return Judgement(Status.UNKNOWN, "SearchLimit", text)
+    if why := _unpublished(asks, node):
+        return Judgement(Status.UNKNOWN, "NoPublishedData", why)
+    return Judgement(Status.INFEASIBLE, *reason(given, node, classes))
+
+
+def _refused(asks: list[Ask], classes: FrozenDict[str, tuple[str, ...]]) -> Judgement | None:
+    """What the API server refuses, and what no cluster of the plan has."""
+    for ask in asks:
+        if ask.device_class not in classes:
+            text = f"request {ask.name}: there is no DeviceClass {ask.device_class}"
+            return Judgement(Status.INFEASIBLE, "ClassNotInstalled", text)
+        for number, text in enumerate(ask.selectors):
+            found = selector(text).problem
+            if found is not None and found.outcome is Outcome.FAILS:
+                told = f"request {ask.name}: the API server refuses selector {number}: {found.text}"
+                return Judgement(Status.ERROR, "ExpressionInvalid", told)
+    return None
+
+
+def _searched(given: Problem, *, used: int = 0) -> Result:
+    found = allocate(given, used=used)
+    return decided(given, used=used) if found.ending is Ending.LIMIT else found
+
+
+def _is_hopeless(given: Problem) -> bool:
+    """Whether claims cannot be served even if all that is unclear turns out well."""
+    if any(one.ask.count is None for one in given.all_options):
+        # All takes whatever matches: fewer matches may be better.
+        return False
+    return allocate(given, hopeful=True).ending is Ending.NONE
+
+
+def _allocated(
+    wanted: tuple[Wanted, ...], given: Problem, node: NodeDevices, found: Result
+) -> Judgement:
+    unjudged = sorted({one for claim in wanted for one in claim.unjudged})
+    if unjudged:
+        text = f"what the claim says of {', '.join(unjudged)} is not looked at"
+        return Judgement(Status.UNKNOWN, "NotJudged", text)
+    fits = None if node.unpublished else _fits(given, found)
+    return Judgement(Status.FEASIBLE, picks=found.picks, fits=fits)
+
+
+def _fits(given: Problem, first: Result) -> int | None:
+    """How many such Pods a node serves one after another; None where that cannot be told."""
+    used, found, pods = 0, first, 0
+    while found.ending is Ending.ALLOCATED and pods < _MOST_PODS:
+        before, pods = used, pods + 1
+        used |= sum({1 << pick.device for pick in found.picks if not _is_admin(given, pick)})
+        if used == before:
+            return None
+        found = _searched(given, used=used)
+    return pods if found.ending is Ending.NONE else None
+
+
+def _is_admin(given: Problem, pick: Pick) -> bool:
+    return given.options[pick.claim][pick.request][pick.option].ask.admin
+
+
+def _unpublished(asks: list[Ask], node: NodeDevices) -> str:
+    """Why the drivers of the classes may publish devices that are not known here."""
+    drivers = {driver_of(ask.device_class) for ask in asks}
+    reasons = (
+        why for driver, why in node.unpublished.items() if driver in drivers or None in drivers
+    )
+    return next(reasons, "")
+
+
+def _with_cause(found: Result, asks: list[Ask]) -> str:
+    """What failed, with the attribute that no driver publishes if there is one."""
+    if found.code != "ExpressionFails":
+        return found.text
+    read = (never_published(text, ask.device_class) for ask in asks for text in ask.selectors)
+    never = next(filter(None, read), "")
+    more = f"; no driver of the class ever publishes {never}" if never else _GUARD
+    return f"{found.text}{more}"
+
+
+_GUARD: Final = (
+    "; guard it ('name' in device.attributes['domain'] && ...), or keep the Pod off these nodes"
+)

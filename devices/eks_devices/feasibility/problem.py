@@ -1,0 +1,127 @@
+"""A claim against the devices of a node, as numbers: which options take which devices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from .asked import Ask, Wanted
+from .devices import NodeDevices
+from .expressions import Answer, Outcome, evaluate
+
+Classes = Mapping[str, tuple[str, ...]]
+"""The expressions of DeviceClasses by name."""
+
+_TRUE: Final = Answer(Outcome.TRUE)
+# What a constraint finds at a device: nothing, or something that only a running node knows.
+NOTHING: Final = -1
+UNKNOWN: Final = -2
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One way to satisfy a request: `answers` has one outcome per device of the node."""
+
+    ask: Ask
+    answers: tuple[Answer, ...]
+    constraints: tuple[int, ...]
+
+    @property
+    def taken(self) -> tuple[int, ...]:
+        """The devices that are certain to match."""
+        return self._of(Outcome.TRUE)
+
+    @property
+    def unclear(self) -> tuple[int, ...]:
+        """The devices of which only a running node says whether they match."""
+        return self._of(Outcome.UNCLEAR)
+
+    @property
+    def failing(self) -> tuple[int, ...]:
+        """The devices on which an expression fails."""
+        return self._of(Outcome.FAILS)
+
+    def _of(self, outcome: Outcome) -> tuple[int, ...]:
+        return tuple(at for at, one in enumerate(self.answers) if one.outcome is outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Claims of one Pod and the devices of a node.
+
+    `options` goes by claim, request and option. `values` goes by claim, constraint and device:
+    equal numbers are equal values. `kinds` numbers devices that no claim can tell apart.
+    """
+
+    wanted: tuple[Wanted, ...]
+    options: tuple[tuple[tuple[Option, ...], ...], ...]
+    values: tuple[tuple[tuple[int, ...], ...], ...]
+    kinds: tuple[int, ...]
+
+    @property
+    def all_options(self) -> list[Option]:
+        """The options of all requests."""
+        return [one for claim in self.options for request in claim for one in request]
+
+
+def problem(wanted: Sequence[Wanted], node: NodeDevices, classes: Classes) -> Problem:
+    """The problem of a Pod with these claims on a node.
+
+    Args:
+        wanted: The Pod's claims, all of whose classes are known.
+        node: The devices of the node.
+        classes: The expressions of the classes.
+    """
+    values = tuple(
+        tuple(_values(one.attribute, node) for one in claim.constraints) for claim in wanted
+    )
+    options = tuple(
+        tuple(
+            tuple(_option(claim, request.name, ask, node, classes) for ask in request.options)
+            for request in claim.requests
+        )
+        for claim in wanted
+    )
+    columns: list[Sequence[Any]] = [one for claim in values for one in claim]
+    columns += [option.answers for claim in options for request in claim for option in request]
+    return Problem(tuple(wanted), options, values, _numbered(columns, len(node.devices)))
+
+
+def _option(claim: Wanted, request: str, ask: Ask, node: NodeDevices, classes: Classes) -> Option:
+    expressions = (*classes[ask.device_class], *ask.selectors)
+    answers = tuple(_all_of(expressions, one) for one in node.devices)
+    about = (at for at, one in enumerate(claim.constraints) if one.applies(request, ask.name))
+    return Option(ask, answers, tuple(about))
+
+
+def _all_of(expressions: tuple[str, ...], device: Any) -> Answer:
+    """The first answer that is not true; an unclear one counts if no later one is false."""
+    unclear = None
+    for text in expressions:
+        answer = evaluate(text, device)
+        if answer.outcome is Outcome.FALSE:
+            return answer
+        if answer.outcome is Outcome.FAILS:
+            return unclear or answer
+        if answer.outcome is Outcome.UNCLEAR:
+            unclear = unclear or answer
+    return unclear or _TRUE
+
+
+def _values(attribute: str, node: NodeDevices) -> tuple[int, ...]:
+    numbers: dict[Any, int] = {}
+    found = []
+    for device in node.devices:
+        is_known, value = device.matched(attribute)
+        if value is None:
+            found.append(NOTHING if is_known else UNKNOWN)
+        else:
+            found.append(numbers.setdefault(value, len(numbers)))
+    return tuple(found)
+
+
+def _numbered(columns: list[Sequence[Any]], size: int) -> tuple[int, ...]:
+    numbers: dict[Any, int] = {}
+    rows = (tuple(column[at] for column in columns) for at in range(size))
+    return tuple(numbers.setdefault(row, len(numbers)) for row in rows)

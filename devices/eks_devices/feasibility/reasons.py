@@ -1,0 +1,148 @@
+"""Why claims cannot be allocated, in plain words: the first reason that stands alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from .allocation import Ending, allocate
+from .asked import Ask, Request, Wanted
+from .classes import driver_of
+from .devices import NodeDevices, published_names
+from .expressions import Outcome, evaluate
+from .flow import decided
+from .problem import NOTHING, Classes, Option, Problem, problem
+
+Reason = tuple[str, str]
+"""A stable code and a sentence."""
+
+_DOMAIN: Final = r"device\s*\.\s*attributes\s*\[\s*\??\s*['\"]([^'\"\\]+)['\"]\s*\]"
+_READ: Final = re.compile(rf"{_DOMAIN}\s*(?:\.\s*\??\s*(\w+)|\[\s*\??\s*['\"]([^'\"\\]+)['\"])")
+_ASKED: Final = re.compile(rf"['\"]([^'\"\\]+)['\"]\s+in\s+{_DOMAIN}")
+
+
+def reason(given: Problem, node: NodeDevices, classes: Classes) -> Reason:
+    """The first reason why a problem has no solution."""
+    return next(_reasons(given, node, classes))
+
+
+def _reasons(given: Problem, node: NodeDevices, classes: Classes) -> Iterator[Reason]:
+    for wanted, claim in zip(given.wanted, given.options, strict=True):
+        for request, options in zip(wanted.requests, claim, strict=True):
+            yield from _of_request(request, options, node, classes)
+    for wanted, options_of in zip(given.wanted, given.options, strict=True):
+        for index in range(len(wanted.constraints)):
+            alone = replace(wanted, constraints=(wanted.constraints[index],))
+            if not _is_possible((alone,), node, classes):
+                yield _constraint(given, wanted, index, options_of)
+    if not _is_possible(tuple(replace(one, constraints=()) for one in given.wanted), node, classes):
+        yield (
+            "TooFewDevicesTogether",
+            "each request could be served alone, and a node has too few devices for all of them",
+        )
+    if any(not _is_possible((one,), node, classes) for one in given.wanted):
+        text = "each constraint could hold alone, and no choice of devices meets them all"
+        yield "ConstraintsNeverHold", text
+    yield "NoAllocation", "each claim could be served alone, and a node cannot serve all of them"
+
+
+def _is_possible(wanted: tuple[Wanted, ...], node: NodeDevices, classes: Classes) -> bool:
+    """Whether a part of what is asked for may be served; what takes too long to say may be."""
+    given = problem(wanted, node, classes)
+    ending = allocate(given, hopeful=True).ending
+    if ending is Ending.LIMIT:
+        ending = decided(given).ending
+    return ending is not Ending.NONE
+
+
+def _of_request(
+    request: Request, options: tuple[Option, ...], node: NodeDevices, classes: Classes
+) -> Iterator[Reason]:
+    """The reason that a request has by itself, which is that of its last alternative."""
+    found = [_of_option(option, node, classes) for option in options]
+    if all(found) and (last := found[-1]) is not None:
+        code, text = last
+        more = f"none of its {len(found)} alternatives can be had, the last because " * (
+            len(found) > 1
+        )
+        yield code, f"request {request.name}: {more}{text}"
+
+
+def _of_option(option: Option, node: NodeDevices, classes: Classes) -> Reason | None:
+    ask = option.ask
+    fitting = len(option.taken) + len(option.unclear) + len(option.failing)
+    if fitting == 0:
+        return _nothing_matches(ask, node, classes)
+    if ask.count is not None and ask.count > fitting:
+        return (
+            "TooFewDevices",
+            f"it wants {ask.count} devices of a node that has at most {fitting} such devices",
+        )
+    return None
+
+
+def _nothing_matches(ask: Ask, node: NodeDevices, classes: Classes) -> Reason:
+    left = list(node.devices)
+    for text in classes[ask.device_class]:
+        left = [one for one in left if evaluate(text, one).outcome is not Outcome.FALSE]
+    if not left:
+        return (
+            "ClassNotOnGroup",
+            f"no driver publishes devices of the class {ask.device_class} on this group's nodes",
+        )
+    for number, text in enumerate(ask.selectors):
+        kept = [one for one in left if evaluate(text, one).outcome is not Outcome.FALSE]
+        if not kept:
+            return _selector(number, text, ask, len(left))
+        left = kept
+    return "NoDeviceMatches", "no device matches all its selectors"
+
+
+def _selector(number: int, text: str, ask: Ask, among: int) -> Reason:
+    never = never_published(text, ask.device_class)
+    if never:
+        driver = driver_of(ask.device_class)
+        return (
+            "AttributeNeverPublished",
+            f"selector {number} reads {never}, which the driver {driver} never publishes",
+        )
+    many = "the one device" if among == 1 else f"any of the {among} devices"
+    return (
+        "NoDeviceMatches",
+        f"selector {number} matches not {many} of the class {ask.device_class}",
+    )
+
+
+def never_published(text: str, device_class: str) -> str:
+    """An attribute that an expression reads and the driver of a class never gives to a device.
+
+    Empty where it reads none, and for drivers whose attributes are not known.
+    """
+    driver = driver_of(device_class)
+    known = published_names().get(driver or "")
+    if known is None:
+        return ""
+    read = [f"{domain}/{name or key}" for domain, name, key in _READ.findall(text)]
+    read += [f"{domain}/{name}" for name, domain in _ASKED.findall(text)]
+    return next((one for one in read if one not in known), "")
+
+
+def _constraint(
+    given: Problem, wanted: Wanted, index: int, options: tuple[tuple[Option, ...], ...]
+) -> Reason:
+    never = f"the constraint on {wanted.constraints[index].attribute} can never hold"
+    values = given.values[given.wanted.index(wanted)][index]
+    for request, many in zip(wanted.requests, options, strict=True):
+        about = [one for one in many if index in one.constraints]
+        devices = [device for one in about for device in (*one.taken, *one.unclear)]
+        if about and all(values[device] == NOTHING for device in devices):
+            return (
+                "ConstraintNeverHolds",
+                f"{never}: devices of the request {request.name} do not have the attribute",
+            )
+    return (
+        "ConstraintNeverHolds",
+        f"{never}: no value is shared by as many devices of each request as are wanted",
+    )
