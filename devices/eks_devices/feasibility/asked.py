@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from .._json_values import frozen_mapping
+from .._json_values import frozen_mapping, json_faults
 from ..claims.templates import RESOURCE_API, ResourceClaim, ResourceClaimTemplate
 from ..findings import EksDevicesError, Finding, fault, raise_faults
 from ..typecheck import path_step, wrong_type
@@ -109,13 +109,19 @@ class _Reader:
 
     def claim(self, manifest: Mapping[str, Any]) -> Wanted:
         self._one_of(manifest.get("apiVersion"), "apiVersion", (RESOURCE_API,))
-        self._one_of(manifest.get("kind"), "kind", _KINDS)
+        kind = manifest.get("kind")
+        self._one_of(kind, "kind", _KINDS)
         spec = self._mapping(manifest.get("spec"), "spec")
         at = "spec"
-        if manifest.get("kind") == _KINDS[1]:
+        if isinstance(kind, str) and kind == _KINDS[1]:
             spec, at = self._mapping(spec.get("spec"), "spec.spec"), "spec.spec"
         devices = self._mapping(spec.get("devices"), f"{at}.devices")
         at = f"{at}.devices"
+        read = {name: devices.get(name) for name in ("requests", "constraints")}
+        if no_json := list(json_faults(read, f"{self.path}.{at}")):
+            # Nothing else of them can be looked at.
+            self.faults += no_json
+            return Wanted(self.path, ())
         given = self._list(devices.get("requests"), f"{at}.requests", most=_MOST_REQUESTS)
         requests = tuple(
             self._request(one, f"{at}.requests[{index}]") for index, one in enumerate(given)
@@ -158,7 +164,7 @@ class _Reader:
         if ask.get("capacity"):
             self._unjudged.append("capacity")
         admin = ask.get("adminAccess", False)
-        if admin not in (True, False):
+        if admin is not None and not isinstance(admin, bool):
             self._fault("adminAccess", at, admin, "true or false")
         return Ask(
             name=name,
@@ -220,7 +226,7 @@ class _Reader:
         return ""
 
     def _one_of(self, value: Any, at: str, allowed: tuple[str, ...]) -> None:
-        if value not in allowed:
+        if not isinstance(value, str) or value not in allowed:
             self._fault("", at, value, " or ".join(allowed))
 
     def _fault(self, name: str, at: str, got: Any, allowed: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from .._frozen import FrozenDict
@@ -56,7 +57,8 @@ def check_claims(
     classes = _classes(device_classes)
     read = _read(given)
     groups = plan.nodegroups if isinstance(plan, ClusterPlan) else (plan,)
-    return tuple(_verdict(given, read, group, classes) for group in groups)
+    known: dict[NodeDevices, Verdict] = {}
+    return tuple(_verdict(given, read, group, classes, known) for group in groups)
 
 
 def _classes(manifests: object) -> FrozenDict[str, tuple[str, ...]]:
@@ -92,6 +94,22 @@ def _verdict(
     read: Sequence[Wanted | None],
     group: NodegroupPlan,
     classes: FrozenDict[str, tuple[str, ...]],
+    known: dict[NodeDevices, Verdict],
+) -> Verdict:
+    """The verdict of a group; what holds for its nodes is looked up, or noted, in `known`."""
+    node = node_devices(group)
+    if node not in known:
+        known[node] = _verdict_of_node(claims, read, group, classes, node)
+    found = known[node]
+    return found if found.nodegroup == group.name else replace(found, nodegroup=group.name)
+
+
+def _verdict_of_node(
+    claims: Sequence[Claim],
+    read: Sequence[Wanted | None],
+    group: NodegroupPlan,
+    classes: FrozenDict[str, tuple[str, ...]],
+    node: NodeDevices,
 ) -> Verdict:
     try:
         pairs = zip(claims, read, strict=True)
@@ -103,7 +121,6 @@ def _verdict(
             code=error.fault.code,
             reason=error.fault.message,
         )
-    node = node_devices(group)
     found = judged(wanted, node, classes)
     return Verdict(
         nodegroup=group.name,

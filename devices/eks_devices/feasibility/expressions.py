@@ -85,10 +85,11 @@ def _problem(text: str) -> Answer | None:
     try:
         kind = checker().compile(text).return_type()
     except RuntimeError as error:
-        if unimitated or form.mixes_numbers(str(error)):
+        told = str(error)
+        if (unimitated and not form.names_no_field(told)) or form.mixes_numbers(told):
             why = unimitated or "it orders numbers of two types, which the engine does not"
             return Answer(Outcome.UNCLEAR, why)
-        return Answer(Outcome.FAILS, _told(str(error)))
+        return Answer(Outcome.FAILS, _told(told))
     if unimitated:
         return Answer(Outcome.UNCLEAR, unimitated)
     types = engine().Type

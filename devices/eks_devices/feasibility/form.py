@@ -34,6 +34,10 @@ _ABSENT: Final = re.compile(
     r"|\b(?:url|isURL|ip|isIP|cidr|isCIDR|lists\.range|sets\.\w+|ip\.\w+|format\.\w+)\s*\("
     r"|\bsemver\s*\([^()]*,|\bisSemver\s*\([^()]*,"
 )
+# An index that is no plain string or number, in a text without what its strings hold.
+_COMPUTED: Final = re.compile(r"(\w+|[)\]])\s*\[(?!\s*\??\s*(?:''|[0-9]+)\s*\])")
+# A field that no device has.
+_NO_FIELD: Final = re.compile(r"undeclared reference to 'device\.(?!allowMultipleAllocations\b)")
 _NUMBERS: Final = re.compile(r"applied to '\((?:int|uint|double), (?:int|uint|double)\)'")
 _ORDERED: Final = re.compile(r"'_[<>]=?_'")
 _COMPARED: Final = re.compile(
@@ -71,6 +75,11 @@ def mixes_numbers(error: str) -> bool:
     return bool(_NUMBERS.search(error) and _ORDERED.search(error))
 
 
+def names_no_field(error: str) -> bool:
+    """Whether the engine refuses an expression for a field that a device has nowhere."""
+    return _NO_FIELD.search(error) is not None
+
+
 def names(text: str) -> frozenset[str]:
     """All words of an expression, in strings too: an attribute that is not among them is not read.
 
@@ -84,7 +93,9 @@ def goes_through(text: str) -> bool:
     stripped = bare(text)
     if re.search(r"\.\s*(?:all|exists|exists_one|map|filter|size)\s*\(|\bsize\s*\(", stripped):
         return True
-    return bool(re.search(r"\[(?!\s*\??\s*(?:''|\"\"|[0-9]+)\s*\])|\+", stripped))
+    if "+" in stripped:
+        return True
+    return any(one[1] != "in" for one in _COMPUTED.finditer(stripped))
 
 
 def conjuncts(text: str) -> list[str]:

@@ -1,0 +1,112 @@
+"""No claim takes long, whatever it asks for."""
+
+import time
+
+import pytest
+from tests.feasibility_claims import claim, exactly, first_of, match
+
+from eks_devices._frozen import FrozenDict
+from eks_devices.feasibility.allocation import Ending, allocate
+from eks_devices.feasibility.asked import read_manifest
+from eks_devices.feasibility.devices import NodeDevice, NodeDevices
+from eks_devices.feasibility.judge import judged
+from eks_devices.feasibility.problem import problem
+
+CLASSES = FrozenDict({"any": ("true",)})
+DEVICES = 144
+
+
+def node(size=DEVICES):
+    """A node of devices that all differ, in halves, thirds and so on."""
+    devices = []
+    for at in range(size):
+        attributes = {f"d/in{n}": at % n for n in range(2, 9)} | {"d/id": f"device {at}"}
+        devices.append(
+            NodeDevice(
+                "d", f"d{at}", FrozenDict(attributes), FrozenDict(), frozenset(), frozenset()
+            )
+        )
+    return NodeDevices(tuple(devices), FrozenDict())
+
+
+def taken(at, of):
+    return f"device.attributes['d'].in{of} == {at}"
+
+
+def free_choice(count):
+    return [exactly("any", name=f"r{at}", count=count) for at in range(16)]
+
+
+EXPLOSIVE = {
+    "free choice": (claim(*free_choice(2)), {"feasible"}),
+    "free choice of more than a claim may have": (claim(*free_choice(3)), {"error"}),
+    "an attribute that differs everywhere": (
+        claim(*free_choice(1), match("d/id")),
+        {"infeasible"},
+    ),
+    "an attribute that differs everywhere, of the last two": (
+        claim(*free_choice(1), match("d/id", "r14", "r15")),
+        {"infeasible"},
+    ),
+    "three attributes at once": (
+        claim(*free_choice(2), match("d/in7"), match("d/in8"), match("d/in5")),
+        {"infeasible"},
+    ),
+    "overlapping sets": (
+        claim(
+            *(
+                exactly("any", taken(at % of, of), name=f"s{at}{of}", count=2)
+                for of in (7, 8)
+                for at in range(7)
+            ),
+            exactly("any", f"{taken(1, 7)} && {taken(1, 8)}", name="last", count=4),
+        ),
+        {"infeasible"},
+    ),
+    "alternatives": (
+        claim(
+            *(
+                first_of(
+                    *(exactly("any", taken(0, of), count=2) for of in range(2, 9)),
+                    name=f"r{at}",
+                )
+                for at in range(12)
+            ),
+            match("d/id", "r11"),
+        ),
+        {"infeasible", "unknown"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXPLOSIVE)
+def test_a_claim_that_is_built_to_explode_ends_soon_and_right(name):
+    manifest, allowed = EXPLOSIVE[name]
+    wanted = (read_manifest(manifest, "c"),)
+    here = node()
+    started = time.process_time()
+
+    found = judged(wanted, here, CLASSES)
+
+    assert time.process_time() - started < 1.0
+    assert str(found.status) in allowed
+    if found.status == "unknown":
+        assert found.code == "SearchLimit"
+
+
+@pytest.mark.parametrize(("claims", "expected"), [(8, ("feasible", 1)), (9, ("infeasible", None))])
+def test_many_claims_of_one_pod_end_soon(claims, expected):
+    manifest = claim(*free_choice(1), match("d/in2"))
+    wanted = tuple(read_manifest(manifest, "c") for _ in range(claims))
+    started = time.process_time()
+
+    found = judged(wanted, node(), CLASSES)
+
+    assert time.process_time() - started < 1.0
+    assert (str(found.status), found.fits) == expected
+
+
+def test_a_search_for_what_is_not_there_gives_up():
+    wanted = (read_manifest(claim(*free_choice(2), match("d/id", "r14", "r15")), "c"),)
+
+    assert allocate(problem(wanted, node(), CLASSES)).ending in (Ending.LIMIT, Ending.NONE)
