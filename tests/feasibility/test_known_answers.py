@@ -35,6 +35,7 @@ G6E, G5, G6, G4DN = "g6e.48xlarge", "g5.12xlarge", "g6.12xlarge", "g4dn.12xlarge
 G7E = "g7e.48xlarge"
 
 FEASIBLE = ("feasible", "")
+ALL_GPUS = (P5, P4D, G5, G6E, G4DN, B200)
 EVERY_P = (P5, P5E, P5EN, P4D, P4DE, B200, B300)
 
 
@@ -125,15 +126,19 @@ def test_what_nobody_read_from_a_node_is_unknown_and_not_infeasible():
         (f"'nvlink' in {OWN} && {OWN}.nvlink", set()),
         (f"{OWN}.?nvlink.orValue(false)", set()),
         (f"cel.bind(gpu, {OWN}, gpu.architecture == 'Ampere')", {P4D, G5}),
-        ("device.driver == 'gpu.nvidia.com'", {P5, P4D, G5, G6E, G4DN, B200}),
-        ("device.attributes['example.com'] == {}", {P5, P4D, G5, G6E, G4DN, B200}),
+        ("device.driver == 'gpu.nvidia.com'", set(ALL_GPUS)),
+        ("device.attributes['example.com'] == {}", set(ALL_GPUS)),
         ("'a' in device.attributes['example.com']", set()),
+        # A domain that is not there can be read, and is not there.
+        ("'example.com' in device.attributes", set()),
+        ("'resource.kubernetes.io' in device.attributes && true", set(ALL_GPUS)),
+        ("sign(device.capacity['gpu.nvidia.com'].memory) == 1", set(ALL_GPUS)),
+        (f"{OWN}.cudaComputeCapability == null", set()),
+        (f"{OWN}.productName != 'x' && {OWN}.cudaComputeCapability != '9.0.0'", set(ALL_GPUS)),
     ],
 )
 def test_a_selector_takes_the_devices_that_the_driver_publishes_so(text, matching):
-    names = (P5, P4D, G5, G6E, G4DN, B200)
-
-    feasible = {name for name in names if said(name, claim(exactly(GPU, text))) == FEASIBLE}
+    feasible = {name for name in ALL_GPUS if said(name, claim(exactly(GPU, text))) == FEASIBLE}
 
     assert feasible == matching
 
@@ -196,6 +201,7 @@ def test_a_device_that_is_taken_before_another_one_fails_hides_the_failure():
         "device.attributes.all(domain, true)",
         "size(device.attributes) > 0",
         "has(device.driver)",
+        f"semver('9.0.0') == {OWN}.cudaComputeCapability",
         "device.driver.find('gpu') == 'gpu'",
         "dyn(1) < 1.5 && 1 < 1.5",
     ],
@@ -222,6 +228,8 @@ def test_what_only_a_node_knows_does_not_matter_where_another_part_is_false():
         ("device.capacity['gpu.nvidia.com'].memory >= 80", "no matching overload"),
         ("semver('1.0.0').compareTo(quantity('1')) > 0", "no matching overload"),
         ("device.driver ==", "Syntax error"),
+        ("device.driver in ['a', 5]", "several types"),
+        ("device.capacity['gpu.nvidia.com'].memory.sign() == 1", "no matching overload"),
         ("(" * 400 + "true" + ")" * 400, ""),
         ("true || '" + "x" * 10_300 + "' == ''", "10240"),
     ],
@@ -233,8 +241,10 @@ def test_what_the_api_server_refuses_is_an_error_everywhere(text, told):
         assert told in found.reason
 
 
-def test_a_version_is_compared_as_a_version():
-    wrong = claim(exactly(GPU, f"{OWN}.cudaComputeCapability == '9.0.0'"))
+@pytest.mark.parametrize("other", ["'9.0.0'", "9", "9.0", "true"])
+@pytest.mark.parametrize("read", [".cudaComputeCapability", "['cudaComputeCapability']"])
+def test_a_version_is_compared_as_a_version(read, other):
+    wrong = claim(exactly(GPU, f"{OWN}{read} == {other}"))
     right = claim(exactly(GPU, f"{OWN}.cudaComputeCapability == semver('9.0.0')"))
 
     assert said(P5, wrong) == ("error", "ExpressionFails")

@@ -17,6 +17,9 @@ from . import cel_values
 DRIVER: Final = "device.driver"
 ATTRIBUTES: Final = "device.attributes"
 CAPACITY: Final = "device.capacity"
+# The domains that a device has attributes, or capacities, of.
+ATTRIBUTE_DOMAINS: Final = "device.attributeDomains"
+CAPACITY_DOMAINS: Final = "device.capacityDomains"
 # What stands for a comparison that Kubernetes answers with an error.
 REFUSED: Final = "comparedWithVersion"
 
@@ -71,9 +74,15 @@ def evaluator() -> Any:
     """The environment that evaluates what the checker accepts."""
     types = engine().Type
     tagged = types.Map(types.STRING, types.DYN)
-    return _environment(
-        {DRIVER: types.STRING, ATTRIBUTES: tagged, CAPACITY: tagged}, tagged, tagged
-    )
+    domains = types.List(types.STRING)
+    variables = {
+        DRIVER: types.STRING,
+        ATTRIBUTES: tagged,
+        CAPACITY: tagged,
+        ATTRIBUTE_DOMAINS: domains,
+        CAPACITY_DOMAINS: domains,
+    }
+    return _environment(variables, tagged, tagged)
 
 
 def _environment(variables: dict[str, Any], amount: Any, version: Any) -> Any:
@@ -107,7 +116,7 @@ def _functions(amount: Any, version: Any) -> list[Any]:
         _function("compareTo", types.INT, pairs, cel_values.compare),
         _function("isGreaterThan", types.BOOL, pairs, lambda a, b: cel_values.compare(a, b) > 0),
         _function("isLessThan", types.BOOL, pairs, lambda a, b: cel_values.compare(a, b) < 0),
-        _function("sign", types.INT, [[amount]], _sign),
+        _function("sign", types.INT, [[amount]], _sign, member=False),
         _function("isInteger", types.BOOL, [[amount]], _is_integer),
         _function("asInteger", types.INT, [[amount]], _as_integer),
         _function("asApproximateFloat", types.DOUBLE, [[amount]], _as_float),

@@ -9,7 +9,16 @@ from typing import Any, Final
 
 from . import form
 from .devices import NodeDevice
-from .engine import ATTRIBUTES, CAPACITY, DRIVER, checker, engine, evaluator
+from .engine import (
+    ATTRIBUTE_DOMAINS,
+    ATTRIBUTES,
+    CAPACITY,
+    CAPACITY_DOMAINS,
+    DRIVER,
+    checker,
+    engine,
+    evaluator,
+)
 
 MAX_LENGTH: Final = 10 * 1024
 """Bytes of an expression that the API server takes.
@@ -92,10 +101,33 @@ def _problem(text: str) -> Answer | None:
         return Answer(Outcome.FAILS, _told(told))
     if unimitated:
         return Answer(Outcome.UNCLEAR, unimitated)
+    refused = _mixed_list(text) or _no_truth(kind)
+    return Answer(Outcome.FAILS, refused) if refused else None
+
+
+def _no_truth(kind: Any) -> str:
     types = engine().Type
-    if kind not in (types.BOOL, types.DYN):
-        return Answer(Outcome.FAILS, f"it must be true or false, and is of type {kind.name()}")
-    return None
+    is_truth = kind in (types.BOOL, types.DYN)
+    return "" if is_truth else f"it must be true or false, and is of type {kind.name()}"
+
+
+def _mixed_list(text: str) -> str:
+    """What Kubernetes has against a list of several types; empty without one."""
+    for elements in form.lists(text):
+        kinds = dict.fromkeys(filter(None, map(_kind, elements)))
+        if len(kinds) > 1:
+            return f"a list holds values of several types: {', '.join(kinds)}"
+    return ""
+
+
+def _kind(element: str) -> str:
+    """The type of an element of a list; empty where it has none of its own."""
+    try:
+        kind = checker().compile(element).return_type()
+    except RuntimeError:
+        # It is of a variable of the expression's own.
+        return ""
+    return "" if kind == engine().Type.DYN else str(kind.name())
 
 
 @functools.lru_cache(maxsize=4096)
@@ -130,12 +162,17 @@ def evaluate(text: str, device: NodeDevice) -> Answer:
 
 
 def _evaluated(text: str, literals: frozenset[str], device: NodeDevice) -> Answer:
-    imitated = form.refusing(text, device.versions) if device.versions else text
+    imitated = form.imitating(text, device.versions)
+    # Kubernetes answers a domain that a device lacks with an empty map.
     empty: dict[str, dict[str, Any]] = {one: {} for one in literals}
+    attributes = device.by_domain(device.attributes)
+    capacity = device.by_domain(device.capacity)
     data = {
         DRIVER: device.driver,
-        ATTRIBUTES: empty | device.by_domain(device.attributes),
-        CAPACITY: empty | device.by_domain(device.capacity),
+        ATTRIBUTES: empty | attributes,
+        CAPACITY: empty | capacity,
+        ATTRIBUTE_DOMAINS: [*attributes],
+        CAPACITY_DOMAINS: [*capacity],
     }
     try:
         value = _program(imitated).eval(data=data)
@@ -148,7 +185,7 @@ def _evaluated(text: str, literals: frozenset[str], device: NodeDevice) -> Answe
         return _TRUE if plain else _FALSE
     if kind == types.ERROR:
         return Answer(Outcome.FAILS, _told(str(plain)))
-    return Answer(Outcome.FAILS, f"it must be true or false, and is of type {kind.name()}")
+    return Answer(Outcome.FAILS, _no_truth(kind))
 
 
 def _own(name: str) -> str:

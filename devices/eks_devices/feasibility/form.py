@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from .engine import REFUSED
+from .engine import ATTRIBUTE_DOMAINS, CAPACITY_DOMAINS, REFUSED
 
 # A string of CEL, raw and triple ones too, or a comment to the end of the line.
 _QUOTED: Final = re.compile(
@@ -24,7 +24,7 @@ _SEEN: Final = re.compile(
     rf"""device\s*\.\s*(?:driver\b|(?:attributes|capacity)\s*\[\s*\??\s*{_LITERAL}\s*\])"""
 )
 _DOMAIN_EXISTS: Final = re.compile(
-    rf"{_LITERAL}\s+in\s+(device\s*\.\s*(?:attributes|capacity))\b(?!\s*[.\[])"
+    rf"({_LITERAL}\s+in\s+)device\s*\.\s*(attributes|capacity)\b(?!\s*[.\[])"
 )
 _HAS_DEVICE: Final = re.compile(r"\bhas\s*\(\s*device\s*\.\s*\w+\s*\)")
 # Functions of Kubernetes that the engine lacks, and macros over two variables.
@@ -40,8 +40,13 @@ _COMPUTED: Final = re.compile(r"(\w+|[)\]])\s*\[(?!\s*\??\s*(?:''|[0-9]+)\s*\])"
 _NO_FIELD: Final = re.compile(r"undeclared reference to 'device\.(?!allowMultipleAllocations\b)")
 _NUMBERS: Final = re.compile(r"applied to '\((?:int|uint|double), (?:int|uint|double)\)'")
 _ORDERED: Final = re.compile(r"'_[<>]=?_'")
+# A version beside which Kubernetes takes nothing but a version, the other side being computed.
+_VERSION_FIRST: Final = re.compile(
+    r"\b(?:semver|quantity)\s*\([^()]*\)[\s)]*==\s*(?!(?:semver|quantity)\s*\()"
+)
 _COMPARED: Final = re.compile(
-    rf"((?:\]|\.)\s*\.?\s*(\w+))\s*==\s*({_LITERAL})(?!\s*[.\[+])", re.DOTALL
+    rf"(\.\s*(\w+)|\[\s*['\"](\w+)['\"]\s*\])\s*==\s*"
+    rf"(?:{_LITERAL}(?!\s*[.\[+])|\d[\w.]*(?!\s*[-+*/%])|(?:true|false)\b|\[\s*\])"
 )
 
 
@@ -62,6 +67,8 @@ def unimitated(text: str) -> str:
         return "it asks whether the device has a field"
     if found := _ABSENT.search(stripped):
         return f"it calls {found[0].strip(' .(')}, which the engine does not have"
+    if _VERSION_FIRST.search(stripped):
+        return "it compares a version or a quantity that comes first with what it computes"
     without = _SEEN.sub("", _DOMAIN_EXISTS.sub("", _comments_gone(text)))
     return (
         "it looks at the device as a whole, or at a domain whose name is no plain string"
@@ -98,6 +105,31 @@ def goes_through(text: str) -> bool:
     return any(one[1] != "in" for one in _COMPUTED.finditer(stripped))
 
 
+def lists(text: str) -> list[list[str]]:
+    """The elements of each list that is written out in an expression."""
+    quoted = _QUOTED.sub(lambda one: "\0" * len(one[0]), text)
+    found = []
+    for start, one in enumerate(quoted):
+        before = re.search(r"(\w+|[)\]]?)\s*$", quoted[:start])
+        is_index = before is not None and before[1] not in ("", "in")
+        if one == "[" and not is_index:
+            found.append(_elements(quoted, text, start + 1))
+    return found
+
+
+def _elements(quoted: str, text: str, start: int) -> list[str]:
+    depth, first, parts = 0, start, []
+    for index in range(start, len(quoted)):
+        one = quoted[index]
+        if depth == 0 and one in ",]":
+            parts.append(text[first:index])
+            first = index + 1
+        if depth == 0 and one == "]":
+            break
+        depth += (one in "([{") - (one in ")]}")
+    return parts
+
+
 def conjuncts(text: str) -> list[str]:
     """The parts of a top-level `a && b && c`, each true where the whole is; else the whole."""
     quoted = _QUOTED.sub(lambda one: "\0" * len(one[0]), text)
@@ -112,18 +144,25 @@ def conjuncts(text: str) -> list[str]:
     return [*parts, text[starts:]]
 
 
-def refusing(text: str, versions: frozenset[str]) -> str:
-    """An expression in which attributes that are versions fail when they are compared with a text.
+def imitating(text: str, versions: frozenset[str]) -> str:
+    """The expression that the engine answers as Kubernetes answers the given one.
 
-    Kubernetes answers `version == "1.0.0"` with an error, the engine with false.
+    A domain that a device lacks can be read, and is empty, and `in` says that it is not there. A
+    version is refused beside a text or a number, where the engine says that they differ.
 
     Args:
         text: An expression.
         versions: The names of attributes of a device that are versions.
     """
+    text = _DOMAIN_EXISTS.sub(lambda one: f"{one[1]}{_DOMAINS[one[2]]}", text)
+    if not versions:
+        return text
     return _COMPARED.sub(
-        lambda one: f"{one[1]}.{REFUSED}({one[3]})" if one[2] in versions else one[0], text
+        lambda one: f"{one[1]}.{REFUSED}('')" if (one[2] or one[3]) in versions else one[0], text
     )
+
+
+_DOMAINS: Final = {"attributes": ATTRIBUTE_DOMAINS, "capacity": CAPACITY_DOMAINS}
 
 
 def _comments_gone(text: str) -> str:
