@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from eks_devices.feasibility.allocation import MAX_DEVICES, Ending, Pick, allocate
@@ -175,7 +175,11 @@ def test_devices_that_are_found_match_are_given_once_and_keep_the_constraints(ca
 @settings(max_examples=400, deadline=None)
 @given(problems(plain=True, most=8))
 def test_flows_decide_as_the_search_does(case):
-    assert decided(case).ending is allocate(case).ending
+    found = decided(case).ending
+
+    # Many alternatives with many values are more cases than are looked at.
+    assume(found is not Ending.LIMIT)
+    assert found is allocate(case).ending
 
 
 @settings(max_examples=300, deadline=None)

@@ -210,6 +210,14 @@ def test_what_only_a_node_knows_or_the_engine_cannot_do_is_unknown(text):
     assert said(P5, claim(exactly(GPU, text)))[0] == "unknown"
 
 
+def test_an_attribute_of_one_domain_is_not_that_of_another():
+    # Newer drivers publish numaNode of Kubernetes; that of the driver's own is not there.
+    text = "device.attributes['dra.net'].numaNode == 0"
+
+    assert said(SMALL_P5, claim(exactly(EFA, text)), efa=True) == ("error", "ExpressionFails")
+    assert said(P5, claim(exactly(EFA, text))) == FEASIBLE
+
+
 def test_what_only_a_node_knows_does_not_matter_where_another_part_is_false():
     text = f"{OWN}.type == 'mig' && {OWN}.uuid == 'x'"
 
@@ -229,7 +237,7 @@ def test_what_only_a_node_knows_does_not_matter_where_another_part_is_false():
         ("semver('1.0.0').compareTo(quantity('1')) > 0", "no matching overload"),
         ("device.driver ==", "Syntax error"),
         ("device.driver in ['a', 5]", "several types"),
-        ("device.capacity['gpu.nvidia.com'].memory.sign() == 1", "no matching overload"),
+        ("device.capacity['gpu.nvidia.com'].memory.sign() == 1", "sign"),
         ("(" * 400 + "true" + ")" * 400, ""),
         ("true || '" + "x" * 10_300 + "' == ''", "10240"),
     ],
@@ -319,6 +327,17 @@ def test_the_first_alternative_that_can_be_had_is_taken():
     found = verdict(G5, claim(first_of(hopper, exactly(GPU, count=5))))
     assert (found.status, found.code) == (Status.INFEASIBLE, "TooFewDevices")
     assert "2 alternatives" in found.reason
+
+
+def test_schedulers_before_1_36_lose_their_way_in_all_as_an_alternative():
+    every = exactly(GPU, allocationMode="All")
+    second, first = (claim(first_of(*one)) for one in ([exactly(GPU, count=9), every], [every]))
+
+    for version, expected in (("1.35", ("unknown", "AllAsAlternative")), ("1.36", FEASIBLE)):
+        plan = cluster_of({"instance_type": P5}, kubernetes_version=version)
+        (found,) = check_claims([second], plan)
+        assert (str(found.status), found.code) == expected
+        assert check_claims([first], plan)[0].status is Status.FEASIBLE
 
 
 def test_a_later_request_can_make_an_earlier_one_take_its_second_alternative():

@@ -45,6 +45,11 @@ class Request:
     options: tuple[Ask, ...]
     is_prioritised: bool = False
 
+    @property
+    def all_is_alternative(self) -> bool:
+        """Whether All is asked for by an alternative that is not the first."""
+        return any(one.count is None for one in self.options[1:])
+
 
 @dataclass(frozen=True, slots=True)
 class Constraint:

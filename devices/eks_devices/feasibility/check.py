@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from .._frozen import FrozenDict
 from ..claims.templates import ResourceClaim, ResourceClaimTemplate
 from ..findings import EksDevicesError, Finding, raise_faults
+from ..kubernetes import version_key
 from ..plans import ClusterPlan, NodegroupPlan
 from ..typecheck import listed, wrong_type
 from .asked import Claim, Wanted, path_of, read_class, read_manifest
@@ -17,7 +18,11 @@ from .devices import NodeDevices, node_devices
 from .judge import Judgement, judged
 from .verdicts import AllocatedDevice, Status, Verdict
 
-_KINDS = (ResourceClaim, ResourceClaimTemplate, Mapping)
+# Up to 1.35 the allocator forgets which alternative it is in: allocateOne in
+# staging/src/k8s.io/dynamic-resource-allocation/structured/internal/stable/allocator_stable.go.
+_ALL_AS_ALTERNATIVE: Final = "1.36"
+_BEFORE_THE_SEARCH: Final = ("ClassNotInstalled", "ExpressionInvalid", "TooManyDevicesInClaim")
+_KINDS: Final = (ResourceClaim, ResourceClaimTemplate, Mapping)
 
 
 def check_claims(
@@ -121,7 +126,7 @@ def _verdict_of_node(
             code=error.fault.code,
             reason=error.fault.message,
         )
-    found = judged(wanted, node, classes)
+    found = _as_of(group.kubernetes_version, wanted, judged(wanted, node, classes))
     return Verdict(
         nodegroup=group.name,
         status=found.status,
@@ -130,6 +135,20 @@ def _verdict_of_node(
         fits=found.fits,
         devices=_devices(wanted, node, found),
     )
+
+
+def _as_of(version: str, wanted: tuple[Wanted, ...], found: Judgement) -> Judgement:
+    """A judgement where the scheduler of a version does what it should; else it is unknown."""
+    mistaken = version_key(version) < version_key(_ALL_AS_ALTERNATIVE) and any(
+        one.all_is_alternative for claim in wanted for one in claim.requests
+    )
+    if not mistaken or found.code in _BEFORE_THE_SEARCH:
+        return found
+    text = (
+        "an alternative other than the first asks for all devices, and schedulers before "
+        f"Kubernetes {_ALL_AS_ALTERNATIVE} go on with the first one after one device of it"
+    )
+    return Judgement(Status.UNKNOWN, "AllAsAlternative", text)
 
 
 class _NotOnTypeError(Exception):

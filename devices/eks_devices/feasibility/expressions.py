@@ -66,8 +66,9 @@ class Selector:
     goes_through: bool
 
     def may_read(self, name: str) -> bool:
-        """Whether the expression may read an attribute, by its name without the domain."""
-        return self.goes_through or name in self.names
+        """Whether the expression may read an attribute, by its qualified name."""
+        domain, _, own = name.rpartition("/")
+        return domain in self.literals and (self.goes_through or own in self.names)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -148,14 +149,12 @@ def evaluate(text: str, device: NodeDevice) -> Answer:
     found = selector(text)
     if found.problem is not None:
         return found.problem
-    at_run_time = sorted(name for name in device.at_run_time if found.may_read(_own(name)))
+    at_run_time = sorted(name for name in device.at_run_time if found.may_read(name))
     if not at_run_time:
         return _evaluated(text, found.literals, device)
     for part in form.conjuncts(text):
         one = selector(part.strip())
-        settled = one.problem is None and not any(
-            one.may_read(_own(name)) for name in device.at_run_time
-        )
+        settled = one.problem is None and not any(one.may_read(name) for name in device.at_run_time)
         if settled and _evaluated(one.text, one.literals, device).outcome is Outcome.FALSE:
             return _FALSE
     return Answer(Outcome.UNCLEAR, f"it reads {', '.join(at_run_time[:3])}")
@@ -186,10 +185,6 @@ def _evaluated(text: str, literals: frozenset[str], device: NodeDevice) -> Answe
     if kind == types.ERROR:
         return Answer(Outcome.FAILS, _told(str(plain)))
     return Answer(Outcome.FAILS, _no_truth(kind))
-
-
-def _own(name: str) -> str:
-    return name.rpartition("/")[2]
 
 
 def _told(error: str) -> str:

@@ -42,7 +42,8 @@ _NUMBERS: Final = re.compile(r"applied to '\((?:int|uint|double), (?:int|uint|do
 _ORDERED: Final = re.compile(r"'_[<>]=?_'")
 # A version beside which Kubernetes takes nothing but a version, the other side being computed.
 _VERSION_FIRST: Final = re.compile(
-    r"\b(?:semver|quantity)\s*\([^()]*\)[\s)]*==\s*(?!(?:semver|quantity)\s*\()"
+    r"(?:\borValue\s*\(\s*(?:semver|quantity)\s*\([^()]*\)\s*\)|\b(?:semver|quantity)\s*\([^()]*\))"
+    r"\s*==\s*(?!(?:semver|quantity)\s*\()"
 )
 _COMPARED: Final = re.compile(
     rf"(\.\s*(\w+)|\[\s*['\"](\w+)['\"]\s*\])\s*==\s*"
