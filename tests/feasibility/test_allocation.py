@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -11,7 +12,7 @@ from eks_devices.feasibility.allocation import MAX_DEVICES, Ending, Pick, alloca
 from eks_devices.feasibility.asked import Ask, Constraint, Request, Wanted
 from eks_devices.feasibility.expressions import Answer, Outcome
 from eks_devices.feasibility.flow import decided
-from eks_devices.feasibility.problem import NOTHING, Option, Problem
+from eks_devices.feasibility.problem import NOTHING, Option, Problem, kinds_of
 
 TRUE, FALSE, FAILS = (Answer(one) for one in (Outcome.TRUE, Outcome.FALSE, Outcome.FAILS))
 
@@ -125,18 +126,8 @@ def problems(draw, *, counted: bool = False, plain: bool = False, most: int = 6)
         options.append(tuple(many))
         column = st.lists(st.sampled_from([0, 0, 1, 2, NOTHING]), min_size=size, max_size=size)
         values.append(tuple(tuple(draw(column)) for _ in range(constraints)))
-    return numbered(Problem(tuple(wanted), tuple(options), tuple(values), (0,) * size))
-
-
-def numbered(given: Problem) -> Problem:
-    """The same with devices that nothing tells apart under one number."""
-    columns = [one for claim in given.values for one in claim]
-    answers = [one.answers for one in given.all_options]
-    rows = [
-        (*(one[at] for one in columns), *(one[at] for one in answers))
-        for at in range(len(given.kinds))
-    ]
-    return replace(given, kinds=tuple(rows.index(row) for row in rows))
+    kinds = kinds_of(options, values, size)
+    return Problem(tuple(wanted), tuple(options), tuple(values), kinds)
 
 
 @settings(max_examples=600, deadline=None)
@@ -152,6 +143,22 @@ def test_the_search_finds_what_one_without_shortcuts_finds(case):
         assert found.ending is Ending.NONE
     else:
         assert (found.ending, list(found.picks)) == (Ending.ALLOCATED, expected)
+
+
+def test_a_device_that_all_meets_first_decides_whether_the_attempt_stops():
+    alike = (TRUE, TRUE)
+    one = Option(Ask("one", "class", 1, ()), alike, ())
+    every = Option(Ask("all", "class", None, ()), alike, (0,))
+    options = (((one,), (every,)),)
+    values = (((NOTHING, NOTHING),),)
+    requests = tuple(Request(name, ()) for name in ("one", "all"))
+    wanted = (Wanted("", requests, (Constraint("a/b", frozenset({"all"})),)),)
+    case = Problem(wanted, options, values, kinds_of(options, values, 2))
+
+    # With the first device used, All cannot be had; with the second used, it breaks the constraint.
+    with pytest.raises(FailedError):
+        naive(case)
+    assert allocate(case).code == "AllBreaksConstraint"
 
 
 @settings(max_examples=300, deadline=None)

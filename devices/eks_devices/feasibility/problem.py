@@ -83,9 +83,24 @@ def problem(wanted: Sequence[Wanted], node: NodeDevices, classes: Classes) -> Pr
         )
         for claim in wanted
     )
+    return Problem(tuple(wanted), options, values, kinds_of(options, values, len(node.devices)))
+
+
+def kinds_of(
+    options: Sequence[Sequence[Sequence[Option]]],
+    values: Sequence[Sequence[Sequence[int]]],
+    size: int,
+) -> tuple[int, ...]:
+    """Numbers of devices, equal for those that no claim can tell apart; see `Problem`.
+
+    A request for All under a constraint tells all apart: whether it fails for a device that is
+    used, or stops the attempt at one that breaks the constraint, depends on which it meets first.
+    """
+    flat = [one for claim in options for request in claim for one in request]
+    if any(one.ask.count is None and one.constraints for one in flat):
+        return tuple(range(size))
     columns: list[Sequence[Any]] = [one for claim in values for one in claim]
-    columns += [option.answers for claim in options for request in claim for option in request]
-    return Problem(tuple(wanted), options, values, _numbered(columns, len(node.devices)))
+    return _numbered([*columns, *(one.answers for one in flat)], size)
 
 
 def _option(claim: Wanted, request: str, ask: Ask, node: NodeDevices, classes: Classes) -> Option:
