@@ -159,7 +159,10 @@ class Fleet:
         groups = [(one.plan.name, ancestors(one.group)) for one in self.groups]
         told = [
             claim_summary(one.claim, one.manifest)
-            | {"nodegroups": [name for name, above in groups if one.owner in above]}
+            | {
+                "nodegroups": [name for name, above in groups if one.owner in above],
+                "manifest": one.manifest,
+            }
             for one in self._claims
             if is_in_tree(one.owner)
         ]

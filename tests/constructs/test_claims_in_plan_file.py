@@ -45,7 +45,12 @@ def add_template(owner: Any, name: str, namespace: str = "train") -> None:
 def test_a_claim_is_told_with_the_counts_that_were_filled_in(world):
     add_template(world.add_trn2(), "four")
 
-    assert claims_of(world) == [
+    told = claims_of(world)
+    manifest = told[0].pop("manifest")
+    assert manifest["metadata"] == {"name": "four", "namespace": "train"}
+    neuron, efa = manifest["spec"]["spec"]["devices"]["requests"]
+    assert (neuron["exactly"]["count"], efa["exactly"]["count"]) == (4, 4)
+    assert told == [
         {
             "kind": "ResourceClaimTemplate",
             "namespace": "train",
