@@ -1,0 +1,9 @@
+"""Manifests from anywhere against a plan: whether its nodes can serve their Pods."""
+
+from __future__ import annotations
+
+from .check import check_workloads
+from .documents import Document
+from .report import PodVerdicts, Remark, WorkloadReport
+
+__all__ = ["Document", "PodVerdicts", "Remark", "WorkloadReport", "check_workloads"]
