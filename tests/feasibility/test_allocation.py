@@ -9,10 +9,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from eks_devices.feasibility.allocation import MAX_DEVICES, Ending, Pick, allocate
-from eks_devices.feasibility.asked import Ask, Constraint, Request, Wanted
 from eks_devices.feasibility.expressions import Answer, Outcome
 from eks_devices.feasibility.flow import decided
 from eks_devices.feasibility.problem import NOTHING, Option, Problem, kinds_of
+from eks_devices.feasibility.wanted import Ask, Constraint, Request, Wanted
 
 TRUE, FALSE, FAILS = (Answer(one) for one in (Outcome.TRUE, Outcome.FALSE, Outcome.FAILS))
 

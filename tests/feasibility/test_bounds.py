@@ -8,9 +8,9 @@ from tests.feasibility_claims import claim, exactly, first_of, match
 from eks_devices._frozen import FrozenDict
 from eks_devices.feasibility.allocation import Ending, allocate
 from eks_devices.feasibility.asked import read_manifest
-from eks_devices.feasibility.devices import NodeDevice, NodeDevices
 from eks_devices.feasibility.judge import judged
 from eks_devices.feasibility.problem import problem
+from eks_devices.feasibility.slices import NodeDevice, NodeDevices
 
 CLASSES = FrozenDict({"any": ("true",)})
 DEVICES = 144

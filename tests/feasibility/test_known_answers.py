@@ -442,12 +442,10 @@ def test_a_class_that_nobody_installs_is_named_and_one_of_the_user_s_is_read():
     assert [one.status for one in within] == [Status.FEASIBLE, Status.INFEASIBLE]
 
 
-def test_what_is_not_judged_is_unknown_where_it_could_be_served():
+def test_amounts_of_capacity_are_unknown_where_they_could_be_served():
     sized = exactly(GPU, capacity={"requests": {"memory": "10Gi"}})
-    apart = {"distinctAttribute": PCIE_ROOT}
 
     assert said(P5, claim(sized)) == ("unknown", "NotJudged")
-    assert said(P5, claim(exactly(GPU, count=2), apart)) == ("unknown", "NotJudged")
     assert said(TRN2, claim(sized)) == ("infeasible", "ClassNotOnGroup")
 
 

@@ -10,10 +10,11 @@ Source: https://github.com/kubernetes/kubernetes
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
+from .agreement import Agreed, nothing_agreed, with_value, without
 from .expressions import Outcome
 from .problem import NOTHING, UNKNOWN, Option, Problem
 
@@ -21,7 +22,6 @@ MAX_DEVICES: Final = 32
 """Devices of one claim (AllocationResultsMaxSize)."""
 MAX_STEPS: Final = 20_000
 """Devices that are tried before the search gives up."""
-_UNSET: Final = -3
 _DEEPEST: Final = 400
 
 
@@ -126,7 +126,7 @@ class _Place:
     request: int
     used: int
     own: int
-    agreed: tuple[int, ...]
+    agreed: tuple[Agreed, ...]
     size: int
 
 
@@ -137,12 +137,17 @@ class _Search:
     picks: list[Pick] = field(default_factory=list)
     steps: int = 0
     failed: set[tuple[object, ...]] = field(default_factory=set)
+    forgets: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Look once."""
+        self.forgets = self.given.forgets
 
     def claim(self, index: int, used: int) -> bool:
         """Allocate a claim and those after it."""
         if index == len(self.given.wanted):
             return True
-        agreed = (_UNSET,) * len(self.given.wanted[index].constraints)
+        agreed = nothing_agreed(self.given.wanted[index].constraints)
         return self.request(_Place(index, 0, used, 0, agreed, 0))
 
     def request(self, at: _Place) -> bool:
@@ -191,10 +196,12 @@ class _Search:
 
     def _broken(self, at: _Place, option: Option, device: int) -> _Stopped:
         claim = self.given.wanted[at.claim]
-        names = ", ".join(claim.constraints[one].attribute for one in option.constraints)
+        about = [claim.constraints[one] for one in option.constraints]
+        names = ", ".join(one.attribute for one in about)
+        how = "differ in" if all(one.is_distinct for one in about) else "share"
         text = (
             f"the request {option.ask.name} is for all devices that match, and device number "
-            f"{device} cannot share {names} with the others; write a count instead of All"
+            f"{device} does not {how} {names}; write a count instead of All"
         )
         return _Stopped(Result(Ending.FAILS, code="AllBreaksConstraint", text=text))
 
@@ -208,51 +215,72 @@ class _Search:
         if at.size + left > MAX_DEVICES:
             return False
         tried: set[int] = set()
-        for device in range(first, len(self.given.kinds)):
+        for device in option.candidates:
             kind = self.given.kinds[device]
-            if kind in tried or not self._is_free(at, option, device):
+            if device < first or kind in tried or not self._is_free(at, option, device):
                 continue
             tried.add(kind)
             self._step(at)
-            if not self._matches(option, device):
-                continue
+            self._check_match(option, device)
             next_place = self._added(at, option, device)
-            if next_place is None:
-                continue
-            self.picks.append(Pick(at.claim, at.request, number, device))
-            if self._pick(next_place, number, option, left - 1, device + 1):
-                return True
-            self.picks.pop()
+            if next_place is not None:
+                self.picks.append(Pick(at.claim, at.request, number, device))
+                if self._pick(next_place, number, option, left - 1, device + 1):
+                    return True
+                self.picks.pop()
+            at = self._undone(at, option, device, was_added=next_place is not None)
         return False
+
+    def _undone(self, at: _Place, option: Option, device: int, *, was_added: bool) -> _Place:
+        """Where a search is once a device was tried in vain.
+
+        Schedulers that compare the last device of a request alone forget the one before it here;
+        a device that was refused takes back what constraints before the refusing one had noted.
+        """
+        if not self.forgets:
+            return at
+        agreed = list(at.agreed)
+        for constraint in option.constraints:
+            if not was_added and self._agreed(at, constraint, device) is None:
+                break
+            if isinstance(one := agreed[constraint], tuple):
+                agreed[constraint] = without(one, at.request)
+        return replace(at, agreed=tuple(agreed))
 
     def _is_free(self, at: _Place, option: Option, device: int) -> bool:
         """Whether nobody has a device; for access of an administrator, nobody in the claim."""
         return not (at.own if option.ask.admin else at.used) >> device & 1
 
-    def _matches(self, option: Option, device: int) -> bool:
+    def _check_match(self, option: Option, device: int) -> None:
         answer = option.answers[device]
         if answer.outcome is Outcome.FAILS:
             raise _failing(option, answer.text)
         if answer.outcome is Outcome.UNCLEAR and not self.hopeful:
             raise _Stopped(Result(Ending.UNCLEAR, code="KnownAtRunTime", text=answer.text))
-        return answer.outcome is not Outcome.FALSE
 
     def _added(self, at: _Place, option: Option, device: int) -> _Place | None:
         """Where the search is with a device more; None where that breaks a constraint."""
         agreed = list(at.agreed)
         for constraint in option.constraints:
-            value = self.given.values[at.claim][constraint][device]
-            if value == UNKNOWN and self.hopeful:
-                continue
-            if value == UNKNOWN:
-                attribute = self.given.wanted[at.claim].constraints[constraint].attribute
-                text = f"only a running node tells {attribute}"
-                raise _Stopped(Result(Ending.UNCLEAR, code="KnownAtRunTime", text=text))
-            if value == NOTHING or agreed[constraint] not in (_UNSET, value):
+            found = self._agreed(at, constraint, device)
+            if found is None:
                 return None
-            agreed[constraint] = value
+            agreed[constraint] = found
         bit = 1 << device
         return _Place(at.claim, at.request, at.used | bit, at.own | bit, tuple(agreed), at.size + 1)
+
+    def _agreed(self, at: _Place, constraint: int, device: int) -> Agreed | None:
+        """What a constraint agrees on with a device more; None where the device breaks it."""
+        value = self.given.values[at.claim][constraint][device]
+        if value == UNKNOWN and self.hopeful:
+            return at.agreed[constraint]
+        if value == UNKNOWN:
+            attribute = self.given.wanted[at.claim].constraints[constraint].attribute
+            text = f"only a running node tells {attribute}"
+            raise _Stopped(Result(Ending.UNCLEAR, code="KnownAtRunTime", text=text))
+        if value == NOTHING:
+            return None
+        return with_value(at.agreed[constraint], at.request, value, self.given.scheduler)
 
     def _step(self, at: _Place) -> None:
         self.steps += 1

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from .._json_values import frozen_mapping, json_faults
 from ..claims.templates import RESOURCE_API, ResourceClaim, ResourceClaimTemplate
 from ..findings import EksDevicesError, Finding, fault, raise_faults
 from ..typecheck import path_step, wrong_type
+from .wanted import Ask, Constraint, Request, Wanted
 
 Claim = ResourceClaim | ResourceClaimTemplate | Mapping[str, Any]
 """A claim or a template of ours, or the manifest of one."""
@@ -21,59 +21,6 @@ _MOST_REQUESTS: Final = 32
 _MOST_OPTIONS: Final = 8
 _MOST_SELECTORS: Final = 32
 _MOST_DEVICES: Final = 2**31
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """Devices of a class; `count` is None for all that match."""
-
-    name: str
-    device_class: str
-    count: int | None
-    selectors: tuple[str, ...]
-    admin: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A request of a claim: the first of its `options` that can be had.
-
-    One without alternatives has one option, of its own name.
-    """
-
-    name: str
-    options: tuple[Ask, ...]
-    is_prioritised: bool = False
-
-    @property
-    def all_is_alternative(self) -> bool:
-        """Whether All is asked for by an alternative that is not the first."""
-        return any(one.count is None for one in self.options[1:])
-
-
-@dataclass(frozen=True, slots=True)
-class Constraint:
-    """An attribute that devices of some requests must share; of all requests without names."""
-
-    attribute: str
-    requests: frozenset[str] = frozenset()
-
-    def applies(self, request: str, option: str) -> bool:
-        """Whether the constraint is about the devices of a request, taken by one of its options."""
-        return not self.requests or not self.requests.isdisjoint((request, f"{request}/{option}"))
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A claim as the allocator reads it; `unjudged` names what of it is not looked at here.
-
-    Claims that differ in their names alone are equal.
-    """
-
-    path: str = field(compare=False)
-    requests: tuple[Request, ...]
-    constraints: tuple[Constraint, ...] = ()
-    unjudged: tuple[str, ...] = ()
 
 
 def path_of(claim: Claim) -> str:
@@ -202,14 +149,17 @@ class _Reader:
             if not all(isinstance(name, str) and name in known for name in names):
                 self._fault("requests", place, names, f"names of requests: {', '.join(known)}")
                 continue
-            if "distinctAttribute" in constraint and "matchAttribute" not in constraint:
-                self._unjudged.append("distinctAttribute")
+            is_distinct = constraint.get("distinctAttribute") is not None
+            if is_distinct and constraint.get("matchAttribute") is not None:
+                allowed = "either matchAttribute or distinctAttribute"
+                self._fault("", place, sorted(constraint), allowed)
                 continue
-            attribute = self._text(constraint.get("matchAttribute"), f"{place}.matchAttribute")
+            field = "distinctAttribute" if is_distinct else "matchAttribute"
+            attribute = self._text(constraint.get(field), f"{place}.{field}")
             if "/" not in attribute:
-                self._fault("matchAttribute", place, attribute, "a name with its domain")
+                self._fault(field, place, attribute, "a name with its domain")
                 continue
-            yield Constraint(attribute, frozenset(names))
+            yield Constraint(attribute, frozenset(names), is_distinct)
 
     def _mapping(self, value: Any, at: str) -> Mapping[str, Any]:
         if isinstance(value, Mapping):

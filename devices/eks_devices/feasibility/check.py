@@ -9,19 +9,23 @@ from typing import Any, Final
 from .._frozen import FrozenDict
 from ..claims.templates import ResourceClaim, ResourceClaimTemplate
 from ..findings import EksDevicesError, Finding, raise_faults
-from ..kubernetes import version_key
 from ..plans import ClusterPlan, NodegroupPlan
 from ..typecheck import listed, wrong_type
-from .asked import Claim, Wanted, path_of, read_class, read_manifest
+from .asked import Claim, path_of, read_class, read_manifest
 from .classes import installed_classes
-from .devices import NodeDevices, node_devices
+from .devices import node_devices
 from .judge import Judgement, judged
+from .minors import scheduler_of
+from .slices import NodeDevices
 from .verdicts import AllocatedDevice, Status, Verdict
+from .wanted import Wanted
 
-# Up to 1.35 the allocator forgets which alternative it is in: allocateOne in
-# staging/src/k8s.io/dynamic-resource-allocation/structured/internal/stable/allocator_stable.go.
-_ALL_AS_ALTERNATIVE: Final = "1.36"
-_BEFORE_THE_SEARCH: Final = ("ClassNotInstalled", "ExpressionInvalid", "TooManyDevicesInClaim")
+_BEFORE_THE_SEARCH: Final = (
+    "ClassNotInstalled",
+    "DistinctNotServed",
+    "ExpressionInvalid",
+    "TooManyDevicesInClaim",
+)
 _KINDS: Final = (ResourceClaim, ResourceClaimTemplate, Mapping)
 
 
@@ -33,9 +37,9 @@ def check_claims(
 ) -> tuple[Verdict, ...]:
     """Whether nodes of each group can serve all claims of one Pod, as the scheduler sees it.
 
-    A node is looked at as it comes up, with nothing on it. Device taints, amounts of capacity,
-    `distinctAttribute` and partitions that are cut on request are not judged: such a claim is
-    UNKNOWN where it could otherwise be served.
+    A node is looked at as it comes up, with nothing on it. Device taints, amounts of capacity and
+    partitions that are cut on request are not judged: such a claim is UNKNOWN where it could
+    otherwise be served.
 
     Args:
         claims: The claims of one Pod, or the templates of them: ours, or manifests of
@@ -139,14 +143,14 @@ def _verdict_of_node(
 
 def _as_of(version: str, wanted: tuple[Wanted, ...], found: Judgement) -> Judgement:
     """A judgement where the scheduler of a version does what it should; else it is unknown."""
-    mistaken = version_key(version) < version_key(_ALL_AS_ALTERNATIVE) and any(
+    mistaken = scheduler_of(version).loses_alternatives and any(
         one.all_is_alternative for claim in wanted for one in claim.requests
     )
     if not mistaken or found.code in _BEFORE_THE_SEARCH:
         return found
     text = (
-        "an alternative other than the first asks for all devices, and schedulers before "
-        f"Kubernetes {_ALL_AS_ALTERNATIVE} go on with the first one after one device of it"
+        "an alternative other than the first asks for all devices, and the scheduler of "
+        f"Kubernetes {version} goes on with the first one after one device of it"
     )
     return Judgement(Status.UNKNOWN, "AllAsAlternative", text)
 

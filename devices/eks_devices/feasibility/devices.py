@@ -23,7 +23,8 @@ from ..plans import DevicePlan, NodegroupPlan
 from ..published import neuron_map, published
 from ..resource_slices import resource_slice
 from ..vocabulary import DeviceType, Mechanism
-from .cel_values import quantity, semver
+from .minors import scheduler_of
+from .slices import NodeDevices, read_slices
 
 _NODE: Final = "node"
 _MORE_DEVICES: Final = {
@@ -33,55 +34,9 @@ _MORE_DEVICES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NodeDevice:
-    """A device as selectors and constraints look at it.
-
-    `attributes` and `capacity` go by qualified name; `at_run_time` has the qualified names of
-    attributes whose value, or presence, only a running node knows; `versions` the names without a
-    domain of attributes that are versions.
-    """
-
-    driver: str
-    name: str
-    attributes: FrozenDict[str, Any]
-    capacity: FrozenDict[str, Any]
-    at_run_time: frozenset[str]
-    versions: frozenset[str]
-
-    def by_domain(self, values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-        """Values by domain and name; names without a domain are of the driver's."""
-        found: dict[str, dict[str, Any]] = {}
-        for qualified, value in values.items():
-            domain, _, name = qualified.rpartition("/")
-            found.setdefault(domain, {})[name] = value
-        return found
-
-    def matched(self, attribute: str) -> tuple[bool, Any]:
-        """Whether it is known what a constraint compares, and that; None where there is nothing.
-
-        What is equal on all devices of a node is known to be equal, whatever it is.
-        """
-        value = self.attributes.get(attribute)
-        if value is None:
-            return attribute not in self.at_run_time, None
-        return True, (type(value).__name__, str(value))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class NodeDevices:
-    """The devices of a node in the order in which drivers publish them.
-
-    `unpublished` says per driver why it may publish more, or other devices.
-    """
-
-    devices: tuple[NodeDevice, ...]
-    unpublished: FrozenDict[str, str]
-
-
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """A group, equal to every other one whose nodes have the same devices."""
+    """A group, equal to every other one whose nodes have the same devices and scheduler."""
 
     key: tuple[Any, ...]
     group: NodegroupPlan = field(compare=False)
@@ -93,7 +48,8 @@ def node_devices(group: NodegroupPlan) -> NodeDevices:
     Groups whose nodes have the same devices get the same object.
     """
     devices = ((one.device_type, one.count, one.settings) for one in _by_dra(group))
-    return _node_devices(_Node((group.instance_type, *devices, repr(group.mig)), group))
+    about = (group.kubernetes_version, group.instance_type, repr(group.mig))
+    return _node_devices(_Node((*about, *devices), group))
 
 
 def _by_dra(group: NodegroupPlan) -> tuple[DevicePlan, ...]:
@@ -106,40 +62,17 @@ def _node_devices(node: _Node) -> NodeDevices:
     reasons = {
         DRIVERS[one.device_type]: why for one in planned if (why := _unpublished(group, one))
     }
-    found = [device for one in planned for device in _of(group, one)]
-    return NodeDevices(tuple(found), FrozenDict(reasons))
-
-
-def _of(group: NodegroupPlan, device: DevicePlan) -> list[NodeDevice]:
-    content = resource_slice(group, device, node=_NODE)["spec"]
-    at_run_time = _at_run_time(group.instance_type, device.device_type)
-    return [_node_device(content["driver"], one, at_run_time) for one in content["devices"]]
-
-
-def _node_device(driver: str, device: Mapping[str, Any], at_run_time: frozenset[str]) -> NodeDevice:
-    given = {_qualified(driver, name): one for name, one in device["attributes"].items()}
-    sizes = {
-        _qualified(driver, name): quantity(one["value"])
-        for name, one in device.get("capacity", {}).items()
-    }
-    versions = {name.rpartition("/")[2] for name, one in given.items() if "version" in one}
-    return NodeDevice(
-        driver,
-        device["name"],
-        FrozenDict((name, _value(one)) for name, one in given.items()),
-        FrozenDict(sizes),
-        at_run_time,
-        frozenset(versions),
+    return read_slices(
+        [resource_slice(group, one, node=_NODE) for one in planned],
+        scheduler_of(group.kubernetes_version),
+        at_run_time=functools.partial(_unknown, group.instance_type),
+        unpublished=reasons,
     )
 
 
-def _qualified(driver: str, name: str) -> str:
-    return name if "/" in name else f"{driver}/{name}"
-
-
-def _value(typed: Mapping[str, Any]) -> Any:
-    ((kind, value),) = typed.items()
-    return semver(value) if kind == "version" else value
+def _unknown(instance_type: str, driver: str, _: Mapping[str, Any]) -> frozenset[str]:
+    device_type = next(one for one, name in DRIVERS.items() if name == driver)
+    return _at_run_time(instance_type, device_type)
 
 
 def _at_run_time(instance_type: str, device_type: DeviceType) -> frozenset[str]:

@@ -8,7 +8,6 @@ from enum import StrEnum
 from typing import Any, Final
 
 from . import form
-from .devices import NodeDevice
 from .engine import (
     ATTRIBUTE_DOMAINS,
     ATTRIBUTES,
@@ -19,6 +18,7 @@ from .engine import (
     engine,
     evaluator,
 )
+from .slices import NodeDevice
 
 MAX_LENGTH: Final = 10 * 1024
 """Bytes of an expression that the API server takes.

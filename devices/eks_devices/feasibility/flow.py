@@ -32,7 +32,7 @@ class _Demand:
 
 
 def decided(given: Problem, *, used: int = 0) -> Result:
-    """Whether claims without All and without unclear answers can be allocated.
+    """Whether claims without All, unclear answers and attributes that differ can be allocated.
 
     The devices of the answer need not be those that the allocator would find first.
     """
@@ -58,6 +58,8 @@ def _place(pick: Pick) -> tuple[int, int, int]:
 
 def _is_plain(given: Problem) -> bool:
     options = given.all_options
+    if given.has_distinct:
+        return False
     if any(one.ask.count is None or one.ask.admin for one in options):
         return False
     if any(one.failing or one.unclear for one in options):

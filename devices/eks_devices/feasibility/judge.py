@@ -8,14 +8,15 @@ from typing import Final
 
 from .._frozen import FrozenDict
 from .allocation import Ending, Pick, Result, allocate
-from .asked import Ask, Wanted
 from .classes import driver_of
-from .devices import NodeDevices
 from .expressions import Outcome, selector
 from .flow import decided
+from .minors import Distinct, Scheduler
 from .problem import Problem, problem
 from .reasons import never_published, reason
+from .slices import NodeDevices
 from .verdicts import Status
+from .wanted import Ask, Wanted
 
 _MOST_PODS: Final = 256
 
@@ -41,7 +42,7 @@ def judged(
         EksDevicesError: The CEL engine is not installed.
     """
     asks = [ask for claim in wanted for one in claim.requests for ask in one.options]
-    if refused := _refused(asks, classes):
+    if refused := _distinct_refused(wanted, node.scheduler) or _refused(asks, classes):
         return refused
     given = problem(wanted, node, classes)
     found = _searched(given)
@@ -83,6 +84,18 @@ def _refused(asks: list[Ask], classes: FrozenDict[str, tuple[str, ...]]) -> Judg
     return None
 
 
+def _distinct_refused(wanted: tuple[Wanted, ...], scheduler: Scheduler) -> Judgement | None:
+    """What becomes of attributes that must differ where the API server drops the field."""
+    attributes = (one.attribute for claim in wanted for one in claim.constraints if one.is_distinct)
+    if scheduler.distinct is not Distinct.REFUSED or (name := next(attributes, None)) is None:
+        return None
+    text = (
+        f"a constraint wants {name} to differ: Kubernetes {scheduler.version} drops "
+        "distinctAttribute, and refuses a constraint without an attribute"
+    )
+    return Judgement(Status.ERROR, "DistinctNotServed", text)
+
+
 def _searched(given: Problem, *, used: int = 0) -> Result:
     found = allocate(given, used=used)
     return decided(given, used=used) if found.ending is Ending.LIMIT else found
@@ -92,6 +105,9 @@ def _is_hopeless(given: Problem) -> bool:
     """Whether claims cannot be served even if all that is unclear turns out well."""
     if any(one.ask.count is None for one in given.all_options):
         # All takes whatever matches: fewer matches may be better.
+        return False
+    if given.forgets:
+        # What is compared depends on what was tried before.
         return False
     return allocate(given, hopeful=True).ending is Ending.NONE
 

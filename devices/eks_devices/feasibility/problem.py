@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from .asked import Ask, Wanted
-from .devices import NodeDevices
 from .expressions import Answer, Outcome, evaluate
+from .minors import Distinct, Scheduler, newest_scheduler
+from .slices import NodeDevices
+from .wanted import Ask, Wanted
 
 Classes = Mapping[str, tuple[str, ...]]
 """The expressions of DeviceClasses by name."""
@@ -21,11 +22,20 @@ UNKNOWN: Final = -2
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One way to satisfy a request: `answers` has one outcome per device of the node."""
+    """One way to satisfy a request: `answers` has one outcome per device of the node.
+
+    `candidates` are the devices that are not known to be no match.
+    """
 
     ask: Ask
     answers: tuple[Answer, ...]
     constraints: tuple[int, ...]
+    candidates: tuple[int, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Look for the candidates once."""
+        found = (at for at, one in enumerate(self.answers) if one.outcome is not Outcome.FALSE)
+        object.__setattr__(self, "candidates", tuple(found))
 
     @property
     def taken(self) -> tuple[int, ...]:
@@ -58,6 +68,17 @@ class Problem:
     options: tuple[tuple[tuple[Option, ...], ...], ...]
     values: tuple[tuple[tuple[int, ...], ...], ...]
     kinds: tuple[int, ...]
+    scheduler: Scheduler = field(default_factory=newest_scheduler)
+
+    @property
+    def has_distinct(self) -> bool:
+        """Whether an attribute must differ."""
+        return any(one.is_distinct for claim in self.wanted for one in claim.constraints)
+
+    @property
+    def forgets(self) -> bool:
+        """Whether this scheduler forgets the device before one that was tried in vain."""
+        return self.scheduler.distinct is Distinct.LAST and self.has_distinct
 
     @property
     def all_options(self) -> list[Option]:
@@ -83,7 +104,10 @@ def problem(wanted: Sequence[Wanted], node: NodeDevices, classes: Classes) -> Pr
         )
         for claim in wanted
     )
-    return Problem(tuple(wanted), options, values, kinds_of(options, values, len(node.devices)))
+    kinds = kinds_of(options, values, len(node.devices))
+    found = Problem(tuple(wanted), options, values, kinds, node.scheduler)
+    # Where what is compared depends on what was tried before, the order of equal devices counts.
+    return replace(found, kinds=tuple(range(len(kinds)))) if found.forgets else found
 
 
 def kinds_of(

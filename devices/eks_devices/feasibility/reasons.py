@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import Final
 
 from .allocation import Ending, allocate
-from .asked import Ask, Request, Wanted
 from .classes import driver_of
-from .devices import NodeDevices, published_names
+from .devices import published_names
 from .expressions import Outcome, evaluate
 from .flow import decided
 from .problem import NOTHING, Classes, Option, Problem, problem
+from .slices import NodeDevices
+from .wanted import Ask, Request, Wanted
 
 Reason = tuple[str, str]
 """A stable code and a sentence."""
@@ -142,7 +143,8 @@ def _constraint(
                 "ConstraintNeverHolds",
                 f"{never}: devices of the request {request.name} do not have the attribute",
             )
-    return (
-        "ConstraintNeverHolds",
-        f"{never}: no value is shared by as many devices of each request as are wanted",
-    )
+    if wanted.constraints[index].is_distinct:
+        why = "too few devices have a value that no other has"
+    else:
+        why = "no value is shared by as many devices of each request as are wanted"
+    return ("ConstraintNeverHolds", f"{never}: {why}")

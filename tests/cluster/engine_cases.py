@@ -1,0 +1,155 @@
+"""Random claims of a Pod on random slices of a node, with what the engine says of them."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import random
+from dataclasses import dataclass
+from typing import Any
+
+from eks_devices._frozen import FrozenDict
+from eks_devices.feasibility.asked import read_manifest
+from eks_devices.feasibility.judge import Judgement, judged
+from eks_devices.feasibility.minors import scheduler_of
+from eks_devices.feasibility.slices import NodeDevices, read_slices
+from eks_devices.feasibility.wanted import Wanted
+from eks_devices.kubernetes import gate_is_on
+
+API = "resource.k8s.io/v1"
+DRIVER = "gpu.example.com"
+CLASS = {
+    "apiVersion": API,
+    "kind": "DeviceClass",
+    "metadata": {"name": "any"},
+    "spec": {"selectors": [{"cel": {"expression": f"device.driver == '{DRIVER}'"}}]},
+}
+CLASSES = FrozenDict({"any": (f"device.driver == '{DRIVER}'",)})
+OWN = f"device.attributes['{DRIVER}']"
+SELECTORS = (
+    f"{OWN}.kind == 'a'",
+    f"{OWN}.kind != 'a'",
+    f"{OWN}.at < 3",
+    f"'root' in {OWN} && {OWN}.root != 'x'",
+    f"{OWN}.root == 'y'",
+    "true",
+)
+KEYS = ("broken", "slow")
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """Claims of a Pod and the slices of a node."""
+
+    seed: int
+    slices: list[dict[str, Any]]
+    claims: list[dict[str, Any]]
+    node: NodeDevices
+    wanted: tuple[Wanted, ...]
+
+    def given(self, found: Judgement) -> list[tuple[str, str]]:
+        """Claims and devices, by name."""
+        return sorted((f"c{one.claim}", self.node.devices[one.device].name) for one in found.picks)
+
+
+class Generator:
+    """Questions from a seed."""
+
+    def __init__(self, seed: int, version: str) -> None:
+        self.random, self.seed, self.version = random.Random(seed), seed, version  # noqa: S311
+
+    def case(self) -> Case:
+        """All of a question."""
+        slices, claims = self.slices(), self.claims()
+        node = read_slices(slices, scheduler_of(self.version))
+        wanted = tuple(read_manifest(one, "c") for one in claims)
+        return Case(self.seed, slices, claims, node, wanted)
+
+    def slices(self) -> list[dict[str, Any]]:
+        """The slices of a node."""
+        size = self.random.randint(1, 7)
+        devices = [self.device(at) for at in range(size)]
+        return [self.slice("devices", devices=devices)]
+
+    def slice(self, name: str, of: int = 1, **content: Any) -> dict[str, Any]:
+        pool = {"name": "pool", "generation": 1, "resourceSliceCount": of}
+        spec = {"driver": DRIVER, "nodeName": "node", "pool": pool, **content}
+        return {
+            "apiVersion": API,
+            "kind": "ResourceSlice",
+            "metadata": {"name": name},
+            "spec": spec,
+        }
+
+    def device(self, at: int) -> dict[str, Any]:
+        pick = self.random.choice
+        attributes: dict[str, Any] = {"kind": {"string": pick("ab")}, "at": {"int": at}}
+        if self.random.random() < 0.9:
+            attributes["root"] = {"string": pick("xyz")}
+        return {"name": f"d{at}", "attributes": attributes}
+
+    def claims(self) -> list[dict[str, Any]]:
+        """The claims of a Pod."""
+        return [self.claim(f"c{at}") for at in range(self.random.choice((1, 1, 2)))]
+
+    def claim(self, name: str) -> dict[str, Any]:
+        requests = [self.request(at) for at in range(self.random.choice((1, 1, 2, 3)))]
+        devices = {"requests": requests, "constraints": self.constraints(requests)}
+        return {
+            "apiVersion": API,
+            "kind": "ResourceClaim",
+            "metadata": {"name": name, "namespace": "default"},
+            "spec": {"devices": devices},
+        }
+
+    def request(self, at: int) -> dict[str, Any]:
+        if self.random.random() < 0.2:
+            options = [self.ask() | {"name": f"o{n}"} for n in range(self.random.randint(1, 3))]
+            if scheduler_of(self.version).loses_alternatives:
+                for one in options[1:]:
+                    one.pop("allocationMode", None)
+            return {"name": f"r{at}", "firstAvailable": options}
+        ask = self.ask()
+        if self.random.random() < 0.07:
+            ask["adminAccess"] = True
+        return {"name": f"r{at}", "exactly": ask}
+
+    def ask(self) -> dict[str, Any]:
+        pick = self.random
+        found: dict[str, Any] = {"deviceClassName": "any"}
+        if pick.random() < 0.15:
+            found["allocationMode"] = "All"
+        else:
+            found["count"] = pick.choice((1, 1, 1, 2, 2, 3))
+        if pick.random() < 0.5:
+            found["selectors"] = [{"cel": {"expression": pick.choice(SELECTORS)}}]
+        return found
+
+    def constraints(self, requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        found = []
+        for _ in range(self.random.choice((0, 0, 1, 2))):
+            how = self.random.choice(("matchAttribute", "distinctAttribute"))
+            one: dict[str, Any] = {how: f"{DRIVER}/{self.random.choice(('root', 'kind', 'at'))}"}
+            if self.random.random() < 0.4:
+                one["requests"] = [self.random.choice(requests)["name"]]
+            found.append(one)
+        return found
+
+
+def stored(claim: dict[str, Any], version: str) -> dict[str, Any]:
+    """A claim without what the API server of a minor drops."""
+    kept = copy.deepcopy(claim)
+    devices = kept["spec"]["devices"]
+    for request in devices["requests"]:
+        for ask in request.get("firstAvailable", [request.get("exactly")]):
+            if not gate_is_on("DRAConsumableCapacity", version):
+                ask.pop("capacity", None)
+            if not gate_is_on("DRADeviceTaints", version):
+                ask.pop("tolerations", None)
+    return kept
+
+
+@functools.cache
+def judgement(case: Case) -> Judgement:
+    """What the engine says of a case."""
+    return judged(case.wanted, case.node, CLASSES)
