@@ -44,6 +44,12 @@ def claim(*parts: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def template(*parts: dict[str, Any]) -> dict[str, Any]:
+    """A template of such claims, of which each Pod has one."""
+    one = claim(*parts)
+    return one | {"kind": "ResourceClaimTemplate", "spec": {"spec": one["spec"]}}
+
+
 @functools.cache
 def group_of(instance_type: str, **options: Any) -> ClusterPlan:
     """The plan of a cluster with one group, with EFAs where the type has them."""

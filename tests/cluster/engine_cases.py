@@ -66,10 +66,63 @@ class Generator:
         return Case(self.seed, slices, claims, node, wanted)
 
     def slices(self) -> list[dict[str, Any]]:
-        """The slices of a node."""
-        size = self.random.randint(1, 7)
-        devices = [self.device(at) for at in range(size)]
-        return [self.slice("devices", devices=devices)]
+        """The slices of a node; what can be shared, cut or tainted on it differs."""
+        scheduler = scheduler_of(self.version)
+        chance = self.random.random
+        self.shares = scheduler.shares and chance() < 0.5
+        self.taints = scheduler.taints and chance() < 0.2
+        self.sets = self.counters() if scheduler.counters and chance() < 0.4 else []
+        devices = [self.device(at) for at in range(self.random.randint(1, 7))]
+        if not self.sets:
+            return [self.slice("devices", devices=devices)]
+        counters = self.slice("counters", of=2, sharedCounters=self.sets)
+        return [counters, self.slice("devices", of=2, devices=devices)]
+
+    def counters(self) -> list[dict[str, Any]]:
+        pick = self.random.randint
+        return [
+            {"name": f"s{at}", "counters": {name: {"value": str(pick(1, 4))} for name in "xy"}}
+            for at in range(pick(1, 3))
+        ]
+
+    def consumed(self) -> list[dict[str, Any]]:
+        pick = self.random
+        sets = pick.sample(self.sets, k=min(len(self.sets), pick.choice((0, 1, 1, 1, 1, 2))))
+        return [
+            {
+                "counterSet": one["name"],
+                "counters": {
+                    name: {"value": str(pick.randint(1, 2))} for name in pick.choice(("x", "xy"))
+                },
+            }
+            for one in sets
+        ]
+
+    def capacity(self, *, is_shared: bool) -> dict[str, Any]:
+        pick = self.random.choice
+        found = {}
+        for name in pick((["memory"], ["memory"], ["memory", "width"], [])):
+            found[name] = {"value": pick(("4", "8", "10"))}
+            if is_shared and (policy := self.policy()):
+                found[name]["requestPolicy"] = policy
+        return found
+
+    def policy(self) -> dict[str, Any]:
+        pick = self.random.choice
+        bounds: dict[str, Any] = {"min": pick(("0", "1", "2"))}
+        if self.random.random() < 0.5:
+            bounds["max"] = "4"
+        if self.random.random() < 0.5:
+            bounds["step"] = pick(("1", "2", "500m"))
+        return pick(
+            (
+                {},
+                {"default": "2"},
+                {"default": "2", "validValues": ["1", "2", "4"]},
+                {"default": bounds["min"], "validRange": bounds},
+                {"default": bounds["min"], "validRange": bounds},
+            )
+        )
 
     def slice(self, name: str, of: int = 1, **content: Any) -> dict[str, Any]:
         pool = {"name": "pool", "generation": 1, "resourceSliceCount": of}
@@ -86,7 +139,18 @@ class Generator:
         attributes: dict[str, Any] = {"kind": {"string": pick("ab")}, "at": {"int": at}}
         if self.random.random() < 0.9:
             attributes["root"] = {"string": pick("xyz")}
-        return {"name": f"d{at}", "attributes": attributes}
+        found: dict[str, Any] = {"name": f"d{at}", "attributes": attributes}
+        is_shared = self.shares and self.random.random() < 0.7
+        if is_shared:
+            found["allowMultipleAllocations"] = True
+        if capacity := self.capacity(is_shared=is_shared):
+            found["capacity"] = capacity
+        if self.sets and (consumed := self.consumed()):
+            found["consumesCounters"] = consumed
+        if self.taints and self.random.random() < 0.5:
+            effect = pick(("NoSchedule", "NoExecute", "None"))
+            found["taints"] = [{"key": pick(KEYS), "value": pick(("", "v")), "effect": effect}]
+        return found
 
     def claims(self) -> list[dict[str, Any]]:
         """The claims of a Pod."""
@@ -123,6 +187,25 @@ class Generator:
             found["count"] = pick.choice((1, 1, 1, 2, 2, 3))
         if pick.random() < 0.5:
             found["selectors"] = [{"cel": {"expression": pick.choice(SELECTORS)}}]
+        if pick.random() < (0.5 if self.shares else 0.1):
+            names = pick.choice(
+                (["memory"], ["memory"], ["memory"], ["width"], ["memory", "width"])
+            )
+            amounts = ("0", "1", "2", "3", "5", "1500m")
+            found["capacity"] = {"requests": {name: pick.choice(amounts) for name in names}}
+        if self.taints and pick.random() < 0.5:
+            found["tolerations"] = [self.toleration()]
+        return found
+
+    def toleration(self) -> dict[str, Any]:
+        pick = self.random.choice
+        found = {"operator": pick(("Exists", "Equal"))}
+        if self.random.random() < 0.6:
+            found["key"] = pick(KEYS)
+        if found["operator"] == "Equal" and self.random.random() < 0.5:
+            found["value"] = "v"
+        if self.random.random() < 0.3:
+            found["effect"] = pick(("NoSchedule", "NoExecute"))
         return found
 
     def constraints(self, requests: list[dict[str, Any]]) -> list[dict[str, Any]]:

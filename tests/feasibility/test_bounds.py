@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from tests.feasibility_claims import claim, exactly, first_of, match
+from tests.feasibility_claims import claim, exactly, first_of, match, template
 
 from eks_devices._frozen import FrozenDict
 from eks_devices.feasibility.allocation import Ending, allocate
@@ -96,7 +96,7 @@ def test_a_claim_that_is_built_to_explode_ends_soon_and_right(name):
 
 @pytest.mark.parametrize(("claims", "expected"), [(8, ("feasible", 1)), (9, ("infeasible", None))])
 def test_many_claims_of_one_pod_end_soon(claims, expected):
-    manifest = claim(*free_choice(1), match("d/in2"))
+    manifest = template(*free_choice(1), match("d/in2"))
     wanted = tuple(read_manifest(manifest, "c") for _ in range(claims))
     started = time.process_time()
 

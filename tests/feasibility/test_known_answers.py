@@ -14,6 +14,7 @@ from tests.feasibility_claims import (
     first_of,
     match,
     said,
+    template,
     verdict,
 )
 
@@ -39,8 +40,8 @@ ALL_GPUS = (P5, P4D, G5, G6E, G4DN, B200)
 EVERY_P = (P5, P5E, P5EN, P4D, P4DE, B200, B300)
 
 
-def aligned(gpus, efas):
-    return claim(exactly(GPU, count=gpus), exactly(EFA, count=efas), match(PCIE_ROOT))
+def aligned(gpus, efas, kind=claim):
+    return kind(exactly(GPU, count=gpus), exactly(EFA, count=efas), match(PCIE_ROOT))
 
 
 @pytest.mark.parametrize("name", EVERY_P)
@@ -59,7 +60,7 @@ def test_gpus_are_had_as_far_as_there_are_some(name, wanted, expected):
 def test_as_many_pods_fit_as_share_the_devices(name, wanted, fits):
     device_class = NEURON if name == TRN2 else GPU
 
-    assert verdict(name, claim(exactly(device_class, count=wanted))).fits == fits
+    assert verdict(name, template(exactly(device_class, count=wanted))).fits == fits
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ def test_as_many_pods_fit_as_share_the_devices(name, wanted, fits):
     ],
 )
 def test_gpus_and_efas_of_one_root_are_had_together(name, gpus, efas, fits):
-    found = verdict(name, aligned(gpus, efas), efa=True)
+    found = verdict(name, aligned(gpus, efas, template), efa=True)
 
     assert (found.status, found.fits) == (Status.FEASIBLE, fits)
 
@@ -323,7 +324,7 @@ def test_the_first_alternative_that_can_be_had_is_taken():
 
     assert {one.request for one in verdict(P5, claim(fallback)).devices} == {"first/o0"}
     assert [one.request for one in verdict(P4D, claim(fallback)).devices] == ["first/o1"] * 2
-    assert verdict(P4D, claim(fallback)).fits == 4
+    assert verdict(P4D, template(fallback)).fits == 4
     found = verdict(G5, claim(first_of(hopper, exactly(GPU, count=5))))
     assert (found.status, found.code) == (Status.INFEASIBLE, "TooFewDevices")
     assert "2 alternatives" in found.reason
@@ -442,11 +443,12 @@ def test_a_class_that_nobody_installs_is_named_and_one_of_the_user_s_is_read():
     assert [one.status for one in within] == [Status.FEASIBLE, Status.INFEASIBLE]
 
 
-def test_amounts_of_capacity_are_unknown_where_they_could_be_served():
-    sized = exactly(GPU, capacity={"requests": {"memory": "10Gi"}})
+def test_a_named_claim_is_there_once_for_all_pods():
+    named, own = claim(exactly(GPU, count=5)), template(exactly(GPU))
 
-    assert said(P5, claim(sized)) == ("unknown", "NotJudged")
-    assert said(TRN2, claim(sized)) == ("infeasible", "ClassNotOnGroup")
+    assert verdict(P5, own).fits == 8
+    assert verdict(P5, named, own).fits == 3
+    assert verdict(P5, named).fits == 256
 
 
 def test_a_device_plugin_serves_no_claim():
@@ -456,7 +458,7 @@ def test_a_device_plugin_serves_no_claim():
 
 
 def test_an_administrator_takes_nothing_from_anybody_in_another_claim():
-    watch = claim(exactly(GPU, adminAccess=True, count=8))
+    watch = template(exactly(GPU, adminAccess=True, count=8))
 
     assert said(P5, claim(exactly(GPU, count=8)), watch) == FEASIBLE
     assert verdict(P5, watch).fits is None

@@ -11,11 +11,14 @@ Source: https://github.com/kubernetes/kubernetes
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import Final
 
 from .agreement import Agreed, nothing_agreed, with_value, without
-from .expressions import Outcome
+from .amounts import Amounts
+from .endings import Ending, Pick, Result, StoppedError
+from .expressions import Answer, Outcome
+from .holdings import NOTHING_HELD, Holdings, has_room, with_device
+from .places import Place, key_of, kind_at
 from .problem import NOTHING, UNKNOWN, Option, Problem
 
 MAX_DEVICES: Final = 32
@@ -25,114 +28,43 @@ MAX_STEPS: Final = 20_000
 _DEEPEST: Final = 400
 
 
-class Ending(StrEnum):
-    """How a search ends."""
-
-    ALLOCATED = "allocated"
-    NONE = "none"
-    FAILS = "fails"
-    UNCLEAR = "unclear"
-    LIMIT = "limit"
-
-
-@dataclass(frozen=True, slots=True)
-class Pick:
-    """A device, by its index, that a request of a claim gets by one of its options."""
-
-    claim: int
-    request: int
-    option: int
-    device: int
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """The end of a search: the devices that are allocated, or what stopped it.
-
-    `code` and `text` say what failed or is unclear.
-    """
-
-    ending: Ending
-    picks: tuple[Pick, ...] = ()
-    code: str = ""
-    text: str = ""
-
-
-class _Stopped(Exception):  # noqa: N818  (no error: it carries the end of a search)
-    def __init__(self, result: Result) -> None:
-        super().__init__()
-        self.result = result
-
-
-def allocate(given: Problem, *, used: int = 0, hopeful: bool = False) -> Result:
+def allocate(given: Problem, *, held: Holdings = NOTHING_HELD, hopeful: bool = False) -> Result:
     """Search devices for all claims of a problem.
 
     Args:
         given: Claims and devices.
-        used: The devices that other Pods have, as bits.
-        hopeful: Takes what is unclear for true, and unknown values for equal; otherwise the search
-            ends where it meets one.
+        held: What other Pods have.
+        hopeful: Takes what is unclear for true, and unknown values for fitting ones; otherwise the
+            search ends where it meets one.
     """
+    search = _Search(given, held, hopeful=hopeful)
     try:
-        _check_sizes(given, hopeful=hopeful)
-        search = _Search(given, hopeful=hopeful)
-        found = search.claim(0, used)
-    except _Stopped as stopped:
+        search.check_sizes()
+        found = search.claim(0, held)
+    except StoppedError as stopped:
         return stopped.result
     return Result(Ending.ALLOCATED, tuple(search.picks)) if found else Result(Ending.NONE)
 
 
-def _check_sizes(given: Problem, *, hopeful: bool) -> None:
-    """What the allocator looks at before it searches: All, and the least number of devices."""
-    for claim in given.options:
-        least = 0
-        for request in claim:
-            for option in request:
-                if option.ask.count is None:
-                    _stop_at_unclear(option, hopeful=hopeful)
-            least += min(_count(option) for option in request)
-        if least > MAX_DEVICES:
-            text = f"the claim wants {least} devices, and a claim has at most {MAX_DEVICES}"
-            raise _Stopped(Result(Ending.FAILS, code="TooManyDevicesInClaim", text=text))
+def held_after(given: Problem, held: Holdings, picks: tuple[Pick, ...]) -> Holdings:
+    """What is held with the devices of a Pod more; administrators take nothing away."""
+    for pick in picks:
+        option = given.options[pick.claim][pick.request][pick.option]
+        if not option.ask.admin:
+            more = with_device(given.stock, held, pick.device, _amounts(option, pick.device))
+            held = more or held
+    return held
 
 
-def _stop_at_unclear(option: Option, *, hopeful: bool) -> None:
-    for answer in option.answers:
-        if answer.outcome is Outcome.FAILS:
-            raise _failing(option, answer.text)
-        if answer.outcome is Outcome.UNCLEAR and not hopeful:
-            raise _Stopped(Result(Ending.UNCLEAR, code="KnownAtRunTime", text=answer.text))
-
-
-def _failing(option: Option, text: str) -> _Stopped:
-    return _Stopped(
-        Result(
-            Ending.FAILS,
-            code="ExpressionFails",
-            text=f"an expression of the request {option.ask.name} fails on a device: {text}",
-        )
-    )
-
-
-def _count(option: Option) -> int:
-    return len(option.taken) if option.ask.count is None else option.ask.count
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a search is: what is used, in all and in the claim, and what constraints agreed on."""
-
-    claim: int
-    request: int
-    used: int
-    own: int
-    agreed: tuple[Agreed, ...]
-    size: int
+def _amounts(option: Option, device: int) -> Amounts:
+    found = option.amounts[device] if option.amounts else ()
+    return found if isinstance(found, tuple) else ()
 
 
 @dataclass(slots=True)
 class _Search:
     given: Problem
+    before: Holdings
     hopeful: bool
     picks: list[Pick] = field(default_factory=list)
     steps: int = 0
@@ -143,19 +75,47 @@ class _Search:
         """Look once."""
         self.forgets = self.given.forgets
 
-    def claim(self, index: int, used: int) -> bool:
+    def check_sizes(self) -> None:
+        """What the allocator looks at first: All, and the least number of devices."""
+        for claim in self.given.options:
+            least = 0
+            for request in claim:
+                least += min(self._count(option) for option in request)
+            if least > MAX_DEVICES:
+                text = f"the claim wants {least} devices, and a claim has at most {MAX_DEVICES}"
+                raise StoppedError(Ending.FAILS, "TooManyDevicesInClaim", text)
+
+    def _count(self, option: Option) -> int:
+        if option.ask.count is not None:
+            return option.ask.count
+        for device in option.candidates:
+            self._check_match(option, device)
+        return len(self._all_of(option))
+
+    def _all_of(self, option: Option) -> list[int]:
+        """The devices of a request for All: those that match and have what it takes."""
+        found = []
+        for device in option.candidates:
+            is_had = not option.amounts or option.amounts[device] is not None
+            if self.given.scheduler.all_leaves_out_full:
+                is_had = is_had and self._has_room(self.before, option, device)
+            if is_had:
+                found.append(device)
+        return found
+
+    def claim(self, index: int, held: Holdings) -> bool:
         """Allocate a claim and those after it."""
         if index == len(self.given.wanted):
             return True
         agreed = nothing_agreed(self.given.wanted[index].constraints)
-        return self.request(_Place(index, 0, used, 0, agreed, 0))
+        return self.request(Place(index, 0, held, 0, agreed, 0))
 
-    def request(self, at: _Place) -> bool:
+    def request(self, at: Place) -> bool:
         """Allocate a request and those after it."""
         requests = self.given.options[at.claim]
         if at.request == len(requests):
-            return self.claim(at.claim + 1, at.used)
-        key = self._key(at)
+            return self.claim(at.claim + 1, at.held)
+        key = key_of(self.given, at)
         if key in self.failed:
             return False
         for number, option in enumerate(requests[at.request]):
@@ -165,36 +125,30 @@ class _Search:
         self.failed.add(key)
         return False
 
-    def _key(self, at: _Place) -> tuple[object, ...]:
-        """What the rest of a search depends on; which of equal devices are used does not count."""
-        counts: dict[tuple[int, bool, bool], int] = {}
-        for device, kind in enumerate(self.given.kinds):
-            if at.used >> device & 1:
-                mine = bool(at.own >> device & 1)
-                counts[kind, True, mine] = counts.get((kind, True, mine), 0) + 1
-        return (at.claim, at.request, at.size, at.agreed, frozenset(counts.items()))
-
-    def _all(self, at: _Place, number: int, option: Option) -> bool:
-        devices = sorted((*option.taken, *option.unclear))
+    def _all(self, at: Place, number: int, option: Option) -> bool:
+        devices = self._all_of(option)
         if not devices or at.size + len(devices) > MAX_DEVICES:
             return False
         before = len(self.picks)
         for device in devices:
             self._step(at)
-            if not self._is_free(at, option, device):
+            held = self._held(at, option, device)
+            if held is None:
                 break
-            next_place = self._added(at, option, device)
-            if next_place is None:
+            agreed = self._all_agreed(at, option, device)
+            if agreed is None:
                 raise self._broken(at, option, device)
+            if not self._has_room(at.held, option, device):
+                break
             self.picks.append(Pick(at.claim, at.request, number, device))
-            at = next_place
+            at = self._moved(at, device, held, agreed)
         else:
-            if self.request(_next_request(at)):
+            if self.request(at.next_request):
                 return True
         del self.picks[before:]
         return False
 
-    def _broken(self, at: _Place, option: Option, device: int) -> _Stopped:
+    def _broken(self, at: Place, option: Option, device: int) -> StoppedError:
         claim = self.given.wanted[at.claim]
         about = [claim.constraints[one] for one in option.constraints]
         names = ", ".join(one.attribute for one in about)
@@ -203,35 +157,43 @@ class _Search:
             f"the request {option.ask.name} is for all devices that match, and device number "
             f"{device} does not {how} {names}; write a count instead of All"
         )
-        return _Stopped(Result(Ending.FAILS, code="AllBreaksConstraint", text=text))
+        return StoppedError(Ending.FAILS, "AllBreaksConstraint", text)
 
-    def _some(self, at: _Place, number: int, option: Option) -> bool:
+    def _some(self, at: Place, number: int, option: Option) -> bool:
         return self._pick(at, number, option, int(option.ask.count or 0), 0)
 
-    def _pick(self, at: _Place, number: int, option: Option, left: int, first: int) -> bool:
+    def _pick(self, at: Place, number: int, option: Option, left: int, first: int) -> bool:
         """Take the devices that a request still wants, from an index on."""
         if not left:
-            return self.request(_next_request(at))
+            return self.request(at.next_request)
         if at.size + left > MAX_DEVICES:
             return False
-        tried: set[int] = set()
+        tried: set[object] = set()
         for device in option.candidates:
-            kind = self.given.kinds[device]
-            if device < first or kind in tried or not self._is_free(at, option, device):
+            if device < first or not self._is_free(at, option, device):
+                continue
+            kind = kind_at(self.given, at, device)
+            if kind in tried:
                 continue
             tried.add(kind)
             self._step(at)
             self._check_match(option, device)
-            next_place = self._added(at, option, device)
-            if next_place is not None:
+            if not self._has_room(at.held, option, device):
+                continue
+            held = self._held(at, option, device)
+            if held is None:
+                continue
+            agreed = self._all_agreed(at, option, device)
+            if agreed is not None:
                 self.picks.append(Pick(at.claim, at.request, number, device))
-                if self._pick(next_place, number, option, left - 1, device + 1):
+                place = self._moved(at, device, held, agreed)
+                if self._pick(place, number, option, left - 1, device + 1):
                     return True
                 self.picks.pop()
-            at = self._undone(at, option, device, was_added=next_place is not None)
+            at = self._undone(at, option, device, was_added=agreed is not None)
         return False
 
-    def _undone(self, at: _Place, option: Option, device: int, *, was_added: bool) -> _Place:
+    def _undone(self, at: Place, option: Option, device: int, *, was_added: bool) -> Place:
         """Where a search is once a device was tried in vain.
 
         Schedulers that compare the last device of a request alone forget the one before it here;
@@ -247,29 +209,54 @@ class _Search:
                 agreed[constraint] = without(one, at.request)
         return replace(at, agreed=tuple(agreed))
 
-    def _is_free(self, at: _Place, option: Option, device: int) -> bool:
+    def _is_free(self, at: Place, option: Option, device: int) -> bool:
         """Whether nobody has a device; for access of an administrator, nobody in the claim."""
-        return not (at.own if option.ask.admin else at.used) >> device & 1
+        return not (at.own if option.ask.admin else at.held.used) >> device & 1
 
     def _check_match(self, option: Option, device: int) -> None:
-        answer = option.answers[device]
-        if answer.outcome is Outcome.FAILS:
-            raise _failing(option, answer.text)
-        if answer.outcome is Outcome.UNCLEAR and not self.hopeful:
-            raise _Stopped(Result(Ending.UNCLEAR, code="KnownAtRunTime", text=answer.text))
+        what = f"an expression of the request {option.ask.name} fails on a device"
+        self._check(option.answers[device], "ExpressionFails", what)
+        amounts = option.amounts[device] if option.amounts else ()
+        if isinstance(amounts, Answer):
+            self._check(amounts, "AmountFails", f"the request {option.ask.name} asks for an amount")
 
-    def _added(self, at: _Place, option: Option, device: int) -> _Place | None:
-        """Where the search is with a device more; None where that breaks a constraint."""
+    def _check(self, answer: Answer, code: str, what: str) -> None:
+        if answer.outcome is Outcome.FAILS:
+            raise StoppedError(Ending.FAILS, code, f"{what}: {answer.text}")
+        if answer.outcome is Outcome.UNCLEAR and not self.hopeful:
+            raise StoppedError(Ending.UNCLEAR, "KnownAtRunTime", answer.text)
+
+    def _has_room(self, held: Holdings, option: Option, device: int) -> bool:
+        """Whether a device has, and has left, what a request takes of its capacities."""
+        if not option.amounts:
+            return True
+        amounts = option.amounts[device]
+        if amounts is None or self.given.stock is None or not isinstance(amounts, tuple):
+            return amounts is not None
+        return has_room(self.given.stock, held, device, amounts)
+
+    def _held(self, at: Place, option: Option, device: int) -> Holdings | None:
+        """What is held with a device more; None where it cannot be had."""
+        if device in option.barred or not self._is_free(at, option, device):
+            return None
+        return with_device(self.given.stock, at.held, device, _amounts(option, device))
+
+    def _moved(self, at: Place, device: int, held: Holdings, agreed: tuple[Agreed, ...]) -> Place:
+        # The bit of a shared device is never set, so that it stays free.
+        own = at.own | (held.used & 1 << device)
+        return Place(at.claim, at.request, held, own, agreed, at.size + 1)
+
+    def _all_agreed(self, at: Place, option: Option, device: int) -> tuple[Agreed, ...] | None:
+        """What all constraints agree on with a device more; None where that breaks one."""
         agreed = list(at.agreed)
         for constraint in option.constraints:
             found = self._agreed(at, constraint, device)
             if found is None:
                 return None
             agreed[constraint] = found
-        bit = 1 << device
-        return _Place(at.claim, at.request, at.used | bit, at.own | bit, tuple(agreed), at.size + 1)
+        return tuple(agreed)
 
-    def _agreed(self, at: _Place, constraint: int, device: int) -> Agreed | None:
+    def _agreed(self, at: Place, constraint: int, device: int) -> Agreed | None:
         """What a constraint agrees on with a device more; None where the device breaks it."""
         value = self.given.values[at.claim][constraint][device]
         if value == UNKNOWN and self.hopeful:
@@ -277,16 +264,12 @@ class _Search:
         if value == UNKNOWN:
             attribute = self.given.wanted[at.claim].constraints[constraint].attribute
             text = f"only a running node tells {attribute}"
-            raise _Stopped(Result(Ending.UNCLEAR, code="KnownAtRunTime", text=text))
+            raise StoppedError(Ending.UNCLEAR, "KnownAtRunTime", text)
         if value == NOTHING:
             return None
         return with_value(at.agreed[constraint], at.request, value, self.given.scheduler)
 
-    def _step(self, at: _Place) -> None:
+    def _step(self, at: Place) -> None:
         self.steps += 1
         if self.steps > MAX_STEPS or len(self.picks) + at.claim > _DEEPEST:
-            raise _Stopped(Result(Ending.LIMIT, code="SearchLimit", text="the search is too long"))
-
-
-def _next_request(at: _Place) -> _Place:
-    return _Place(at.claim, at.request + 1, at.used, at.own, at.agreed, at.size)
+            raise StoppedError(Ending.LIMIT, "SearchLimit", "the search is too long")

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from .._frozen import FrozenDict
 from .._json_values import frozen_mapping, json_faults
 from ..claims.templates import RESOURCE_API, ResourceClaim, ResourceClaimTemplate
 from ..findings import EksDevicesError, Finding, fault, raise_faults
 from ..typecheck import path_step, wrong_type
-from .wanted import Ask, Constraint, Request, Wanted
+from .slices import amount
+from .wanted import Ask, Constraint, Request, Toleration, Wanted
 
 Claim = ResourceClaim | ResourceClaimTemplate | Mapping[str, Any]
 """A claim or a template of ours, or the manifest of one."""
@@ -21,6 +23,8 @@ _MOST_REQUESTS: Final = 32
 _MOST_OPTIONS: Final = 8
 _MOST_SELECTORS: Final = 32
 _MOST_DEVICES: Final = 2**31
+_MOST_TOLERATIONS: Final = 16
+_OPERATORS: Final = ("Equal", "Exists")
 
 
 def path_of(claim: Claim) -> str:
@@ -57,7 +61,6 @@ class _Reader:
     def __init__(self, path: str) -> None:
         self.path = path
         self.faults: list[Finding] = []
-        self._unjudged: list[str] = []
 
     def claim(self, manifest: Mapping[str, Any]) -> Wanted:
         self._one_of(manifest.get("apiVersion"), "apiVersion", (RESOURCE_API,))
@@ -65,7 +68,8 @@ class _Reader:
         self._one_of(kind, "kind", _KINDS)
         spec = self._mapping(manifest.get("spec"), "spec")
         at = "spec"
-        if isinstance(kind, str) and kind == _KINDS[1]:
+        is_template = isinstance(kind, str) and kind == _KINDS[1]
+        if is_template:
             spec, at = self._mapping(spec.get("spec"), "spec.spec"), "spec.spec"
         devices = self._mapping(spec.get("devices"), f"{at}.devices")
         at = f"{at}.devices"
@@ -84,7 +88,7 @@ class _Reader:
         if len({*names}) < len(names):
             self._fault("requests", at, names, "requests with names that differ")
         constraints = tuple(self._constraints(devices, at, _known_names(requests)))
-        return Wanted(self.path, requests, constraints, tuple(dict.fromkeys(self._unjudged)))
+        return Wanted(self.path, requests, constraints, is_named=not is_template)
 
     def _request(self, value: Any, at: str) -> Request:
         request = self._mapping(value, at)
@@ -113,8 +117,6 @@ class _Reader:
             count = 1
         if mode == _MODES[1] and ask.get("count"):
             self._fault("count", at, count, "no count beside allocationMode: All")
-        if ask.get("capacity"):
-            self._unjudged.append("capacity")
         admin = ask.get("adminAccess", False)
         if admin is not None and not isinstance(admin, bool):
             self._fault("adminAccess", at, admin, "true or false")
@@ -124,7 +126,34 @@ class _Reader:
             count=None if mode == _MODES[1] else count,
             selectors=self.selectors(ask.get("selectors", ()), f"{at}.selectors"),
             admin=admin is True,
+            amounts=self._amounts(ask.get("capacity"), f"{at}.capacity"),
+            tolerations=tuple(self._tolerations(ask.get("tolerations", ()), f"{at}.tolerations")),
         )
+
+    def _amounts(self, value: Any, at: str) -> FrozenDict[str, Any]:
+        if value is None:
+            return FrozenDict()
+        asked = self._mapping(value, at).get("requests")
+        given = self._mapping({} if asked is None else asked, f"{at}.requests")
+        found = {}
+        for name, one in given.items():
+            try:
+                found[name] = amount(one)
+            except ValueError:
+                self._fault(path_step(name), f"{at}.requests", one, "a quantity such as 10Gi")
+        return FrozenDict(found)
+
+    def _tolerations(self, value: Any, at: str) -> Iterator[Toleration]:
+        for index, one in enumerate(self._list(value, at, most=_MOST_TOLERATIONS)):
+            place = f"{at}[{index}]"
+            given = self._mapping(one, place)
+            key, value, effect = (
+                self._text(given[name], f"{place}.{name}") if given.get(name) else ""
+                for name in ("key", "value", "effect")
+            )
+            operator = given.get("operator") or _OPERATORS[0]
+            self._one_of(operator, f"{place}.operator", _OPERATORS)
+            yield Toleration(key, operator == _OPERATORS[1], value, effect)
 
     def selectors(self, value: Any, at: str) -> tuple[str, ...]:
         """The expressions of a list of selectors."""

@@ -13,7 +13,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from .allocation import MAX_DEVICES, Ending, Pick, Result
+from .allocation import MAX_DEVICES
+from .endings import Ending, Pick, Result
+from .expressions import Answer
+from .holdings import NOTHING_HELD, Holdings
 from .problem import NOTHING, UNKNOWN, Option, Problem
 
 _MOST_CASES: Final = 500
@@ -31,8 +34,8 @@ class _Demand:
     fitting: tuple[int, ...]
 
 
-def decided(given: Problem, *, used: int = 0) -> Result:
-    """Whether claims without All, unclear answers and attributes that differ can be allocated.
+def decided(given: Problem, *, held: Holdings = NOTHING_HELD) -> Result:
+    """Whether claims for counts of whole devices, with clear answers, can be allocated.
 
     The devices of the answer need not be those that the allocator would find first.
     """
@@ -46,7 +49,7 @@ def decided(given: Problem, *, used: int = 0) -> Result:
             left -= 1
             if left < 0:
                 return Result(Ending.LIMIT, code="SearchLimit")
-            picks = _assigned(_demands(given, choice, agreed, used), len(given.kinds))
+            picks = _assigned(_demands(given, choice, agreed, held.used), len(given.kinds))
             if picks is not None:
                 return Result(Ending.ALLOCATED, tuple(sorted(picks, key=_place)))
     return Result(Ending.NONE)
@@ -58,11 +61,13 @@ def _place(pick: Pick) -> tuple[int, int, int]:
 
 def _is_plain(given: Problem) -> bool:
     options = given.all_options
-    if given.has_distinct:
+    if given.has_distinct or given.stock is not None:
         return False
     if any(one.ask.count is None or one.ask.admin for one in options):
         return False
     if any(one.failing or one.unclear for one in options):
+        return False
+    if any(isinstance(amounts, Answer) for one in options for amounts in one.amounts):
         return False
     return not any(UNKNOWN in column for claim in given.values for column in claim)
 
@@ -100,6 +105,8 @@ def _demands(
             device
             for device in option.taken
             if not used >> device & 1
+            and device not in option.barred
+            and (not option.amounts or option.amounts[device] is not None)
             and all(
                 given.values[claim][at][device] == agreed[claim, at] for at in option.constraints
             )

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from .._frozen import FrozenDict
-from .allocation import Ending, Pick, Result, allocate
+from .allocation import allocate, held_after
 from .classes import driver_of
+from .endings import Ending, Pick, Result
 from .expressions import Outcome, selector
 from .flow import decided
+from .holdings import NOTHING_HELD, Holdings
 from .minors import Distinct, Scheduler
 from .problem import Problem, problem
 from .reasons import never_published, reason
@@ -18,6 +20,7 @@ from .slices import NodeDevices
 from .verdicts import Status
 from .wanted import Ask, Wanted
 
+# More Pods than these cannot name a claim (status.reservedFor), and no node takes as many.
 _MOST_PODS: Final = 256
 
 
@@ -47,7 +50,7 @@ def judged(
     given = problem(wanted, node, classes)
     found = _searched(given)
     if found.ending is Ending.ALLOCATED:
-        return _allocated(wanted, given, node, found)
+        return _allocated(given, node, classes, found)
     return _not_allocated(given, node, found, classes)
 
 
@@ -96,9 +99,9 @@ def _distinct_refused(wanted: tuple[Wanted, ...], scheduler: Scheduler) -> Judge
     return Judgement(Status.ERROR, "DistinctNotServed", text)
 
 
-def _searched(given: Problem, *, used: int = 0) -> Result:
-    found = allocate(given, used=used)
-    return decided(given, used=used) if found.ending is Ending.LIMIT else found
+def _searched(given: Problem, *, held: Holdings = NOTHING_HELD) -> Result:
+    found = allocate(given, held=held)
+    return decided(given, held=held) if found.ending is Ending.LIMIT else found
 
 
 def _is_hopeless(given: Problem) -> bool:
@@ -113,30 +116,33 @@ def _is_hopeless(given: Problem) -> bool:
 
 
 def _allocated(
-    wanted: tuple[Wanted, ...], given: Problem, node: NodeDevices, found: Result
+    given: Problem, node: NodeDevices, classes: FrozenDict[str, tuple[str, ...]], found: Result
 ) -> Judgement:
-    unjudged = sorted({one for claim in wanted for one in claim.unjudged})
-    if unjudged:
-        text = f"what the claim says of {', '.join(unjudged)} is not looked at"
-        return Judgement(Status.UNKNOWN, "NotJudged", text)
-    fits = None if node.unpublished else _fits(given, found)
+    fits = None if node.unpublished else _fits(given, node, classes, found)
     return Judgement(Status.FEASIBLE, picks=found.picks, fits=fits)
 
 
-def _fits(given: Problem, first: Result) -> int | None:
-    """How many such Pods a node serves one after another; None where that cannot be told."""
-    used, found, pods = 0, first, 0
-    while found.ending is Ending.ALLOCATED and pods < _MOST_PODS:
-        before, pods = used, pods + 1
-        used |= sum({1 << pick.device for pick in found.picks if not _is_admin(given, pick)})
-        if used == before:
+def _fits(
+    given: Problem, node: NodeDevices, classes: FrozenDict[str, tuple[str, ...]], first: Result
+) -> int | None:
+    """How many such Pods a node serves one after another; None where that cannot be told.
+
+    Claims that are named are there once for all of them.
+    """
+    held, found, pods = held_after(given, NOTHING_HELD, first.picks), first, 1
+    own = tuple(one for one in given.wanted if not one.is_named)
+    if not own:
+        return _MOST_PODS
+    again = problem(own, node, classes)
+    while pods < _MOST_PODS:
+        found = _searched(again, held=held)
+        if found.ending is not Ending.ALLOCATED:
+            return pods if found.ending is Ending.NONE else None
+        before, pods = held, pods + 1
+        held = held_after(again, held, found.picks)
+        if held == before:
             return None
-        found = _searched(given, used=used)
-    return pods if found.ending is Ending.NONE else None
-
-
-def _is_admin(given: Problem, pick: Pick) -> bool:
-    return given.options[pick.claim][pick.request][pick.option].ask.admin
+    return pods
 
 
 def _unpublished(asks: list[Ask], node: NodeDevices) -> str:

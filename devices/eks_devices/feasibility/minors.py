@@ -29,15 +29,22 @@ class Scheduler:
 
     `loses_alternatives` says that it goes on with the first alternative of a request after one
     device of a later one that asks for all devices. `shares` are devices that several claims may
-    have, by amounts of their capacity; `counters` are those that partitions of a device consume
-    from; `taints` those of devices.
+    have, by amounts of their capacity; `all_leaves_out_full` says that All does without those
+    that others have, `fails_at_huge` that amounts beyond 64 bits end the attempt, and
+    `thousandths` that amounts go by steps of a thousandth. `counters` are those that partitions
+    of a device consume from; All over such devices crashes it before the patch `crashes_before`.
+    `taints` are those of devices.
     """
 
     version: str
     distinct: Distinct
     loses_alternatives: bool
     shares: bool
+    all_leaves_out_full: bool
+    fails_at_huge: bool
+    thousandths: bool
     counters: bool
+    crashes_before: str
     taints: bool
 
 
@@ -50,6 +57,10 @@ def scheduler_of(version: str) -> Scheduler:
         distinct=Distinct(rows["distinctAttribute"][version]),
         loses_alternatives=rows["all_as_alternative"][version] == "lost",
         shares=gate_is_on("DRAConsumableCapacity", version),
+        all_leaves_out_full=rows["all_of_shared"][version] == "free",
+        fails_at_huge=rows["huge_amounts"][version] == "fail",
+        thousandths=gate_is_on("DRAFractionalCapacityRange", version),
+        crashes_before=rows["all_of_partitions"].get(version, ""),
         counters=gate_is_on("DRAPartitionableDevices", version),
         taints=gate_is_on("DRADeviceTaints", version),
     )

@@ -6,16 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from .amounts import Amounts, taken_amounts
 from .expressions import Answer, Outcome, evaluate
+from .holdings import Stock, stock_of
 from .minors import Distinct, Scheduler, newest_scheduler
-from .slices import NodeDevices
-from .wanted import Ask, Wanted
+from .slices import DeviceTaint, NodeDevice, NodeDevices
+from .wanted import Ask, Toleration, Wanted
 
 Classes = Mapping[str, tuple[str, ...]]
 """The expressions of DeviceClasses by name."""
 
 _TRUE: Final = Answer(Outcome.TRUE)
 # What a constraint finds at a device: nothing, or something that only a running node knows.
+_HINDERING: Final = ("NoSchedule", "NoExecute")
 NOTHING: Final = -1
 UNKNOWN: Final = -2
 
@@ -24,12 +27,16 @@ UNKNOWN: Final = -2
 class Option:
     """One way to satisfy a request: `answers` has one outcome per device of the node.
 
+    `amounts` are what it takes of the capacities of each device, empty where nobody looks; None
+    where it cannot have that. `barred` are devices with a taint that it does not tolerate.
     `candidates` are the devices that are not known to be no match.
     """
 
     ask: Ask
     answers: tuple[Answer, ...]
     constraints: tuple[int, ...]
+    amounts: tuple[Amounts | Answer | None, ...] = ()
+    barred: frozenset[int] = frozenset()
     candidates: tuple[int, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -61,7 +68,8 @@ class Problem:
     """Claims of one Pod and the devices of a node.
 
     `options` goes by claim, request and option. `values` goes by claim, constraint and device:
-    equal numbers are equal values. `kinds` numbers devices that no claim can tell apart.
+    equal numbers are equal values. `kinds` numbers devices that no claim can tell apart, where
+    what is taken of them, or of what they are cut from, is the same.
     """
 
     wanted: tuple[Wanted, ...]
@@ -69,6 +77,7 @@ class Problem:
     values: tuple[tuple[tuple[int, ...], ...], ...]
     kinds: tuple[int, ...]
     scheduler: Scheduler = field(default_factory=newest_scheduler)
+    stock: Stock | None = None
 
     @property
     def has_distinct(self) -> bool:
@@ -104,8 +113,11 @@ def problem(wanted: Sequence[Wanted], node: NodeDevices, classes: Classes) -> Pr
         )
         for claim in wanted
     )
+    stock = stock_of(node)
     kinds = kinds_of(options, values, len(node.devices))
-    found = Problem(tuple(wanted), options, values, kinds, node.scheduler)
+    if stock is not None:
+        kinds = kinds_in(stock, kinds)
+    found = Problem(tuple(wanted), options, values, kinds, node.scheduler, stock)
     # Where what is compared depends on what was tried before, the order of equal devices counts.
     return replace(found, kinds=tuple(range(len(kinds)))) if found.forgets else found
 
@@ -124,14 +136,46 @@ def kinds_of(
     if any(one.ask.count is None and one.constraints for one in flat):
         return tuple(range(size))
     columns: list[Sequence[Any]] = [one for claim in values for one in claim]
-    return _numbered([*columns, *(one.answers for one in flat)], size)
+    for option in flat:
+        columns += [option.answers, [at in option.barred for at in range(size)]]
+        columns += [option.amounts] if option.amounts else []
+    return _numbered(columns, size)
+
+
+def kinds_in(stock: Stock, kinds: Sequence[int]) -> tuple[int, ...]:
+    """Kinds of devices that are shared or cut, where sets with the same devices are alike."""
+    size = len(kinds)
+    if not stock.has_siblings:
+        return tuple(range(size))
+    consumed = [one[0][1] if one else () for one in stock.parts]
+    shared = [at in stock.shared for at in range(size)]
+    own = _numbered([kinds, stock.sizes, consumed, shared], size)
+    sets = [tuple(own[at] for at in siblings) for siblings in stock.siblings]
+    alike = [(sets[one[0][0]], stock.counters[one[0][0]]) if one else () for one in stock.parts]
+    return _numbered([own, alike], size)
 
 
 def _option(claim: Wanted, request: str, ask: Ask, node: NodeDevices, classes: Classes) -> Option:
     expressions = (*classes[ask.device_class], *ask.selectors)
     answers = tuple(_all_of(expressions, one) for one in node.devices)
     about = (at for at, one in enumerate(claim.constraints) if one.applies(request, ask.name))
-    return Option(ask, answers, tuple(about))
+    amounts: tuple[Any, ...] = ()
+    if ask.amounts or any(one.is_shared for one in node.devices):
+        amounts = tuple(taken_amounts(ask.amounts, one, node.scheduler) for one in node.devices)
+    barred = (at for at, one in enumerate(node.devices) if not tolerates(ask, one))
+    return Option(ask, answers, tuple(about), amounts, frozenset(barred))
+
+
+def tolerates(ask: Ask, device: NodeDevice) -> bool:
+    """Whether a request puts up with all taints of a device that keep claims off it."""
+    hindering = (one for one in device.taints if one.effect in _HINDERING)
+    return all(any(_covers(one, taint) for one in ask.tolerations) for taint in hindering)
+
+
+def _covers(one: Toleration, taint: DeviceTaint) -> bool:
+    if one.effect not in ("", taint.effect) or one.key not in ("", taint.key):
+        return False
+    return one.is_any_value or one.value == taint.value
 
 
 def _all_of(expressions: tuple[str, ...], device: Any) -> Answer:

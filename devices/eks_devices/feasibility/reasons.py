@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from .allocation import Ending, allocate
+from .allocation import allocate
 from .classes import driver_of
 from .devices import published_names
+from .endings import Ending
 from .expressions import Outcome, evaluate
 from .flow import decided
 from .problem import NOTHING, Classes, Option, Problem, problem

@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
+
+from .._frozen import FrozenDict
+
+
+@dataclass(frozen=True, slots=True)
+class Toleration:
+    """A taint of devices that a request puts up with; a part that is empty stands for any."""
+
+    key: str
+    is_any_value: bool
+    value: str
+    effect: str
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Devices of a class; `count` is None for all that match."""
+    """Devices of a class; `count` is None for all that match.
+
+    `amounts` are what is asked of their capacities, by name.
+    """
 
     name: str
     device_class: str
     count: int | None
     selectors: tuple[str, ...]
     admin: bool = False
+    amounts: FrozenDict[str, Any] = field(default_factory=FrozenDict)
+    tolerations: tuple[Toleration, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +69,12 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A claim as the allocator reads it; `unjudged` names what of it is not looked at here.
+    """A claim as the allocator reads it. Claims that differ in their names alone are equal.
 
-    Claims that differ in their names alone are equal.
+    One that is named is one claim for all Pods that name it; of others each Pod has its own.
     """
 
     path: str = field(compare=False)
     requests: tuple[Request, ...]
     constraints: tuple[Constraint, ...] = ()
-    unjudged: tuple[str, ...] = ()
+    is_named: bool = False
