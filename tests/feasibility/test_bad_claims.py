@@ -104,6 +104,7 @@ def test_what_is_no_claim_no_list_and_no_plan_is_a_fault(bad):
         (("kind",), "Pod", "kind"),
         (("spec", "devices", "requests"), [], "requests"),
         (("spec", "devices", "requests", 0, "exactly", "count"), -1, "count"),
+        (("spec", "devices", "requests", 0, "exactly", "count"), 2**63, "count"),
         (("spec", "devices", "requests", 0, "exactly", "count"), True, "count"),
         (("spec", "devices", "requests", 0, "exactly", "allocationMode"), "Some", "allocationMode"),
         (("spec", "devices", "requests", 0, "exactly", "deviceClassName"), "", "deviceClassName"),
@@ -141,6 +142,11 @@ def test_no_claim_is_a_fault():
 def test_a_count_that_is_left_out_or_0_is_1():
     for count in ({}, {"count": 0}, {"count": None}):
         assert said(P5, claim(exactly(GPU, name="a", **count))) == ("feasible", "")
+
+
+@pytest.mark.parametrize("count", [33, 2**31, 2**63 - 1])
+def test_no_count_is_too_large_for_the_api_server(count):
+    assert said(P5, claim(exactly(GPU, count=count))) == ("error", "TooManyDevicesInClaim")
 
 
 def test_without_the_engine_the_extra_is_named(monkeypatch):

@@ -22,7 +22,7 @@ _KINDS: Final = ("ResourceClaim", "ResourceClaimTemplate")
 _MOST_REQUESTS: Final = 32
 _MOST_OPTIONS: Final = 8
 _MOST_SELECTORS: Final = 32
-_MOST_DEVICES: Final = 2**31
+_MOST_DEVICES: Final = 2**63
 _MOST_TOLERATIONS: Final = 16
 _OPERATORS: Final = ("Equal", "Exists")
 

@@ -29,6 +29,9 @@ CELSelectorExpressionMaxLength)
 _LONGEST_TOLD: Final = 300
 # The engine writes where a mistake is after this; the rest of its text is enough for people.
 _PICTURE: Final = "\n"
+_ANY: Final = "DYN"
+# What the engine says of a bound map after a macro went through one.
+_LOST_VARIABLE: Final = "SELECT to non-message type"
 
 
 class Outcome(StrEnum):
@@ -116,7 +119,9 @@ def _mixed_list(text: str) -> str:
     """What Kubernetes has against a list of several types; empty without one."""
     for elements in form.lists(text):
         kinds = dict.fromkeys(filter(None, map(_kind, elements)))
-        if len(kinds) > 1:
+        # An empty list or map is of any type of its kind.
+        certain = [one for one in kinds if _ANY not in one]
+        if len(certain) > 1 or len({one.partition("<")[0] for one in kinds}) > 1:
             return f"a list holds values of several types: {', '.join(kinds)}"
     return ""
 
@@ -161,6 +166,8 @@ def evaluate(text: str, device: NodeDevice) -> Answer:
 
 
 def _evaluated(text: str, literals: frozenset[str], device: NodeDevice) -> Answer:
+    if form.compares_more(text, device.versions):
+        return Answer(Outcome.UNCLEAR, "it compares a version with what it computes")
     imitated = form.imitating(text, device.versions)
     # Kubernetes answers a domain that a device lacks with an empty map.
     empty: dict[str, dict[str, Any]] = {one: {} for one in literals}
@@ -178,13 +185,19 @@ def _evaluated(text: str, literals: frozenset[str], device: NodeDevice) -> Answe
     except RuntimeError as error:
         # The engine stops what runs on too long; where Kubernetes stops is another matter.
         return Answer(Outcome.UNCLEAR, _told(str(error)))
-    kind, plain = value.type(), value.plain_value()
+    return _answer(text, device, value.type(), value.plain_value())
+
+
+def _answer(text: str, device: NodeDevice, kind: Any, plain: Any) -> Answer:
+    """What the engine's value means."""
     types = engine().Type
     if kind == types.BOOL:
+        if form.looks_up(text, device.versions):
+            return Answer(Outcome.UNCLEAR, "it looks up a version in a list")
         return _TRUE if plain else _FALSE
-    if kind == types.ERROR:
-        return Answer(Outcome.FAILS, _told(str(plain)))
-    return Answer(Outcome.FAILS, _no_truth(kind))
+    if kind == types.ERROR and _LOST_VARIABLE in str(plain) and "cel.bind" in text:
+        return Answer(Outcome.UNCLEAR, "the engine loses a variable that the expression binds")
+    return Answer(Outcome.FAILS, _told(str(plain)) if kind == types.ERROR else _no_truth(kind))
 
 
 def _told(error: str) -> str:

@@ -42,13 +42,26 @@ _NUMBERS: Final = re.compile(r"applied to '\((?:int|uint|double), (?:int|uint|do
 _ORDERED: Final = re.compile(r"'_[<>]=?_'")
 # A version beside which Kubernetes takes nothing but a version, the other side being computed.
 _VERSION_FIRST: Final = re.compile(
-    r"(?:\borValue\s*\(\s*(?:semver|quantity)\s*\([^()]*\)\s*\)|\b(?:semver|quantity)\s*\([^()]*\))"
-    r"\s*==\s*(?!(?:semver|quantity)\s*\()"
+    r"\borValue\s*\(\s*(?:semver|quantity)\s*\([^()]*\)\s*\)\s*(?:==|in\b)"
+    r"|\b(semver|quantity)\s*\([^()]*\)\s*(?:==(?!\s*\1\s*\()|in\b)"
 )
+_LISTED: Final = re.compile(r"[\[,]\s*(?:semver|quantity)\s*\([^()]*\)\s*[\],]")
+_ATTRIBUTE: Final = r"(\.\s*(\w+)|\[\s*['\"](\w+)['\"]\s*\])"
+_PLAIN_VALUE: Final = rf"(?:{_LITERAL}(?!\s*[.\[+])|-?\d[\w.]*(?!\s*[-+*/%])|(?:true|false)\b)"
+# What no version equals: a value of another type, and a list that is written out, for Kubernetes
+# looks it up by a hash that a version does not have.
 _COMPARED: Final = re.compile(
-    rf"(\.\s*(\w+)|\[\s*['\"](\w+)['\"]\s*\])\s*==\s*"
-    rf"(?:{_LITERAL}(?!\s*[.\[+])|\d[\w.]*(?!\s*[-+*/%])|(?:true|false)\b|\[\s*\])"
+    rf"{_ATTRIBUTE}\s*(?:==\s*(?:{_PLAIN_VALUE}|\[\s*\]|\{{\s*\}}|quantity\s*\([^()]*\))"
+    rf"|in\s*\[\s*{_PLAIN_VALUE}(?:\s*,\s*{_PLAIN_VALUE})*\s*\])"
 )
+# Places where a version may meet another type, or where the engine sees the map behind it.
+_OF_A_VERSION: Final = re.compile(
+    r"(?:\bsize\s*\([^()]*)?(?:\.\s*\??\s*(\w+)|\[\s*\??\s*['\"](\w+)['\"]\s*\])"
+    r"(?:\s*\.\s*orValue\s*\([^()]*\))?\s*"
+    r"(?:==(?!\s*(?:null\b|semver\s*\([^()]*\)))|in\b|\.\s*(?:size|semver)\b|\[)"
+)
+_SIZED: Final = re.compile(r"\bsize\s*\(([^()]*)\)")
+_LOOKED_UP: Final = re.compile(rf"{_ATTRIBUTE}\s*in\b")
 
 
 def literals(text: str) -> frozenset[str]:
@@ -68,7 +81,7 @@ def unimitated(text: str) -> str:
         return "it asks whether the device has a field"
     if found := _ABSENT.search(stripped):
         return f"it calls {found[0].strip(' .(')}, which the engine does not have"
-    if _VERSION_FIRST.search(stripped):
+    if _VERSION_FIRST.search(stripped) or _LISTED.search(stripped):
         return "it compares a version or a quantity that comes first with what it computes"
     without = _SEEN.sub("", _DOMAIN_EXISTS.sub("", _comments_gone(text)))
     return (
@@ -161,6 +174,26 @@ def imitating(text: str, versions: frozenset[str]) -> str:
     return _COMPARED.sub(
         lambda one: f"{one[1]}.{REFUSED}('')" if (one[2] or one[3]) in versions else one[0], text
     )
+
+
+def compares_more(text: str, versions: frozenset[str]) -> bool:
+    """Whether a version may stand beside something whose type the text does not tell.
+
+    Kubernetes fails there unless it is a version, and the engine says that they differ.
+    """
+    if not versions:
+        return False
+    left = _COMPARED.sub("", text)
+    if any((one[1] or one[2]) in versions for one in _OF_A_VERSION.finditer(left)):
+        return True
+    sized = {word for one in _SIZED.finditer(left) for word in names(one[1])}
+    computed = any(one[1] != "in" for one in _COMPUTED.finditer(bare(left)))
+    return computed or not sized.isdisjoint(versions)
+
+
+def looks_up(text: str, versions: frozenset[str]) -> bool:
+    """Whether a version is looked up in a list, where Kubernetes ends the whole evaluation."""
+    return any((one[2] or one[3]) in versions for one in _LOOKED_UP.finditer(text))
 
 
 _DOMAINS: Final = {"attributes": ATTRIBUTE_DOMAINS, "capacity": CAPACITY_DOMAINS}

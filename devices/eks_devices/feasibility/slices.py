@@ -56,8 +56,10 @@ class NodeDevice:
 
     `attributes` and `capacity` go by qualified name; `at_run_time` has the qualified names of
     attributes whose value, or presence, only a running node knows; `versions` the names without a
-    domain of attributes that are versions. `sizes` are the capacities by their names as published.
-    `consumes` are amounts by set of counters and name.
+    domain of attributes that are versions. `written` has versions as they are published, by
+    qualified name, where selectors look at less: constraints compare the build as well. `sizes`
+    are the capacities by their names as published. `consumes` are amounts by set of counters and
+    name.
     """
 
     driver: str
@@ -66,6 +68,7 @@ class NodeDevice:
     capacity: FrozenDict[str, Any]
     at_run_time: frozenset[str]
     versions: frozenset[str]
+    written: FrozenDict[str, str] = field(default_factory=FrozenDict)
     sizes: FrozenDict[str, Size] = field(default_factory=FrozenDict)
     is_shared: bool = False
     consumes: FrozenDict[CounterSet, FrozenDict[str, Amount]] = field(default_factory=FrozenDict)
@@ -87,7 +90,7 @@ class NodeDevice:
         value = self.attributes.get(attribute)
         if value is None:
             return attribute not in self.at_run_time, None
-        return True, (type(value).__name__, str(value))
+        return True, (type(value).__name__, self.written.get(attribute, str(value)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,6 +160,7 @@ def _device(
         ),
         at_run_time,
         frozenset(versions),
+        FrozenDict((name, one["version"]) for name, one in given.items() if "version" in one),
         FrozenDict((name, _size(one)) for name, one in capacity.items()),
         scheduler.shares and device.get("allowMultipleAllocations") is True,
         FrozenDict(((driver, one["counterSet"]), _counters(one["counters"])) for one in consumed),
