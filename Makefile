@@ -36,6 +36,10 @@ controlplane: $(VENV)/installed ## Build the Kubernetes control plane of the clu
 oracle: $(VENV)/installed ## Build Kubernetes' allocator of each minor for the cluster tests from Go modules, once
 	@$(BIN)/python -m tests.cluster.oracle.build
 
+.PHONY: oracle-compare
+oracle-compare: oracle ## Compare CLAIMS generated claims (100000) with Kubernetes' allocator of each minor; ARGS as its options
+	@exec $(BIN)/python -m tests.cluster.oracle.compare --claims $(or $(CLAIMS),100000) $(ARGS)
+
 .PHONY: cluster-test
 cluster-test: controlplane oracle node_modules/installed ## Run the tests against a real control plane; ARGS as with test
 	@exec $(BIN)/pytest -o testpaths=tests/cluster $(ARGS)
