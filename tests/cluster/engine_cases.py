@@ -56,7 +56,7 @@ class Generator:
     """Questions from a seed."""
 
     def __init__(self, seed: int, version: str) -> None:
-        self.random, self.seed, self.version = random.Random(seed), seed, version  # noqa: S311
+        self.random, self.seed, self.version = random.Random(seed), seed, version
 
     def case(self) -> Case:
         """All of a question."""

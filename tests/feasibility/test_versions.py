@@ -8,15 +8,21 @@ from tests.feasibility_claims import claim, exactly, match
 
 from eks_devices._frozen import FrozenDict
 from eks_devices.feasibility.asked import read_manifest
-from eks_devices.feasibility.devices import NodeDevices, _node_device
 from eks_devices.feasibility.expressions import evaluate
 from eks_devices.feasibility.judge import judged
+from eks_devices.feasibility.minors import newest_scheduler
+from eks_devices.feasibility.slices import NodeDevices, read_slices
 
 OWN = "device.attributes['d']"
 
 
 def device(name="a", **attributes):
-    return _node_device("d", {"name": name, "attributes": attributes}, frozenset())
+    spec = {
+        "driver": "d",
+        "pool": {"name": "node"},
+        "devices": [{"name": name, "attributes": attributes}],
+    }
+    return read_slices([{"metadata": {"name": "s"}, "spec": spec}], newest_scheduler()).devices[0]
 
 
 def version(text):

@@ -21,7 +21,8 @@ from eks_devices import (
     plan_cluster,
 )
 from eks_devices._frozen import FrozenDict
-from eks_devices.feasibility.devices import NodeDevices, _node_device
+from eks_devices.feasibility.minors import newest_scheduler
+from eks_devices.feasibility.slices import NodeDevices, read_slices
 from eks_devices.resource_slices import resource_slice
 
 Json = dict[str, Any]
@@ -129,12 +130,7 @@ def made_up(rng: Random, name: str, *, most: int = 8) -> Place:
     slices = tuple(
         _slice(rng, driver, max(rng.randint(0, most), rng.randint(0, most))) for driver in drivers
     )
-    devices = tuple(
-        _node_device(one["spec"]["driver"], device, frozenset())
-        for one in slices
-        for device in one["spec"]["devices"]
-    )
-    return Place(name, slices, devices=NodeDevices(devices, FrozenDict()))
+    return Place(name, slices, devices=read_slices(slices, newest_scheduler()))
 
 
 def _slice(rng: Random, driver: str, size: int) -> Json:
