@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from fractions import Fraction
+from typing import Any, Final, Protocol, TypeVar
 
 from ._json_values import frozen_mapping
 from ._pod_resources import extended_faults
@@ -13,6 +14,7 @@ from .names import CLASS_RESOURCES, GPU_CLASS, MIG_CLASS, NVIDIA_RESOURCES
 from .syntax import dns_label
 from .typecheck import as_list, members, plain_text, text, wrong_type
 
+Amount = TypeVar("Amount", int, Fraction)
 T = TypeVar("T", dict[str, Any], list[Any])
 
 POD_SPEC: Final = "pod_spec"
@@ -164,7 +166,17 @@ class PodSpec:
             self.faults.append(_no_pod_spec(self.values))
 
 
-def taken_at_once(counts: Iterable[tuple[Container, int]]) -> int:
+class _Part(Protocol):
+    """A container of a Pod, as far as its turn goes."""
+
+    @property
+    def is_init(self) -> bool: ...
+
+    @property
+    def values(self) -> Mapping[str, Any]: ...
+
+
+def taken_at_once(counts: Iterable[tuple[_Part, Amount]]) -> Amount | int:
     """The most of something that a Pod holds at once, of what its containers ask for.
 
     An init container gives it back when it ends, except one that goes on beside those after it.
@@ -172,7 +184,8 @@ def taken_at_once(counts: Iterable[tuple[Container, int]]) -> int:
     Args:
         counts: Every container in the order of the Pod spec, with what it asks for.
     """
-    most = lasting = 0
+    most: Amount | int = 0
+    lasting: Amount | int = 0
     for one, count in counts:
         ends = one.is_init and not _is_sidecar(one)
         most = max(most, lasting + count)
@@ -180,7 +193,7 @@ def taken_at_once(counts: Iterable[tuple[Container, int]]) -> int:
     return most
 
 
-def _is_sidecar(container: Container) -> bool:
+def _is_sidecar(container: _Part) -> bool:
     policy = container.values.get("restartPolicy")
     return isinstance(policy, str) and policy == "Always"
 

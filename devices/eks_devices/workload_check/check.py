@@ -6,16 +6,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..feasibility import check_claims
-from ..feasibility.verdicts import Status, Verdict
-from ..findings import Finding, fault
+from .._frozen import FrozenDict
+from .._json_values import frozen_mapping
+from ..findings import Finding, raise_faults, warning
 from ..plans import ClusterPlan
-from .claimed import KnownClaims, PodClaim
-from .documents import Document, Steps, flattened, path_of
-from .pods import PodTemplate, pods_of
-from .reach import refusal
-from .report import PodVerdicts, Remark, WorkloadReport
+from ..typecheck import listed, wrong_type
+from .affinity import selector_faults
+from .amounts import Amounts, amount_faults, amounts_of
+from .claim_versions import version_faults
+from .claimed import CLAIM, TEMPLATE, KnownClaims, PodClaim
+from .claims_alone import ClaimCheck
+from .documents import DEFAULT_NAMESPACE, Document, Steps, flattened, path_of, text_of
+from .pods import PodTemplate
+from .report import ClaimVerdicts, PodVerdicts, Remark, WorkloadReport
 from .rules import RULES, Context
+from .serving import Judged, Serving
+from .telling import by_both, failing, served, unserved
+from .tolerations import toleration_faults
+from .trainjobs import PodFinder, runtime_name
+
+_CLASS = "DeviceClass"
+_SCHEMA = "CustomResourceDefinition"
 
 
 def check_workloads(
@@ -23,74 +34,204 @@ def check_workloads(
     plan: ClusterPlan,
     *,
     planned_claims: Sequence[Mapping[str, Any]] = (),
+    namespace: str = DEFAULT_NAMESPACE,
 ) -> WorkloadReport:
     """Whether the nodes of a plan can serve the Pods that manifests make, and what else is wrong.
+
+    Pods are found in manifests of every kind. Those that ask for devices, by claims or by extended
+    resources, are held against each node group: its labels and taints, what its device plugins
+    offer, what its DRA drivers publish, its CPUs and memory. Claims that no Pod names are held
+    against them alone. What only a running node, or somebody else's scheduler, can tell is
+    UNKNOWN and never an error.
 
     Args:
         documents: The manifests, claims and DeviceClasses among them.
         plan: The node groups.
         planned_claims: The manifests of the claims that the plan's app makes.
+        namespace: The namespace of manifests that name none; `default` unless given.
 
     Raises:
-        EksDevicesError: The extra `check` is not installed, `CheckExtraMissing`.
+        EksDevicesError: Something else is passed than these, or the extra `check` is not
+            installed, `CheckExtraMissing`.
     """
-    return _Check(tuple(flattened(documents)), plan, planned_claims).report()
+    given, faults = listed(
+        documents, Document, "documents", many="Documents", one="a Document", fix="pass Documents"
+    )
+    planned, more = listed(
+        planned_claims, Mapping, "planned_claims", many="manifests", one="a dict", fix="pass dicts"
+    )
+    faults += more
+    if not isinstance(plan, ClusterPlan):
+        faults.append(wrong_type("plan", plan, "a ClusterPlan", "pass what plan_cluster returns"))
+    if not isinstance(namespace, str):
+        faults.append(wrong_type("namespace", namespace, "a text", "pass its name"))
+    raise_faults(faults)
+    return _Check(given, plan, planned, namespace).report()
 
 
 class _Check:
     def __init__(
         self,
-        documents: tuple[Document, ...],
+        documents: Sequence[Document],
         plan: ClusterPlan,
-        planned_claims: Sequence[Mapping[str, Any]],
+        planned: Sequence[Mapping[str, Any]],
+        namespace: str,
     ) -> None:
-        self._documents = documents
+        self._remarks: list[Remark] = []
+        read = (replace(one, default_namespace=namespace) for one in self._read(documents))
+        self._documents = tuple(flattened(read))
         self._plan = plan
-        self._claims = KnownClaims(documents, planned_claims)
+        classes = tuple(one for one in self._documents if one.kind == _CLASS)
+        self._claims = KnownClaims(self._documents, self._readable(planned))
+        self._serving = Serving(plan, classes)
+        self._alone = ClaimCheck(self._serving)
+
+    def _read(self, documents: Sequence[Document]) -> Iterator[Document]:
+        """The documents as values that cannot change; others are told of."""
+        for one in documents:
+            if type(one.content) is FrozenDict:
+                yield one
+                continue
+            copy = frozen_mapping(one.content, "manifest", "a manifest", "pass it as a dict")
+            if isinstance(copy, FrozenDict):
+                yield replace(one, content=copy)
+            elif not (isinstance(one.content, dict) and one.content.get("kind") == _SCHEMA):
+                self._remarks.append(Remark(document=_empty(one), steps=(), finding=_unread(copy)))
+
+    @staticmethod
+    def _readable(manifests: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        copies = (frozen_mapping(one, "claim", "a manifest", "pass a dict") for one in manifests)
+        return [one for one in copies if isinstance(one, FrozenDict)]
 
     def report(self) -> WorkloadReport:
-        remarks: list[Remark] = []
-        judged: list[PodVerdicts] = []
-        for pod in (one for document in self._documents for one in pods_of(document)):
-            claims = tuple(self._claims.of(pod))
-            context = Context(pod=pod, claims=claims, plan=self._plan)
-            remarks += [
-                _remark(pod, steps, found) for rule in RULES for steps, found in rule(context)
-            ]
-            if claims and all(one.manifest is not None for one in claims):
-                verdicts = self._verdicts(pod, claims)
-                judged.append(PodVerdicts(pod=pod, verdicts=verdicts))
-                remarks += [_remark(pod, (), one) for one in _unserved(pod, verdicts)]
-        return WorkloadReport(remarks=tuple(remarks), pods=tuple(judged))
-
-    def _verdicts(self, pod: PodTemplate, claims: Sequence[PodClaim]) -> tuple[Verdict, ...]:
-        """One verdict per group; nodes that Pods never come to do not serve them."""
-        manifests = [one.manifest for one in claims if one.manifest is not None]
-        found = check_claims(manifests, self._plan)
-        pairs = zip(found, self._plan.nodegroups, strict=True)
-        return tuple(
-            _refused(verdict, why) if (why := refusal(pod, group)) else verdict
-            for verdict, group in pairs
+        self._of_versions()
+        pods = list(PodFinder(self._documents).pods())
+        claims = [tuple(self._claims.of(pod)) for pod in pods]
+        alone = self._of_claims()
+        judged = [
+            found
+            for pod, named in zip(pods, claims, strict=True)
+            if (found := self._of_pod(pod, named)) is not None
+        ]
+        return WorkloadReport(
+            remarks=tuple(self._remarks),
+            pods=tuple(judged),
+            claims=alone,
+            templates=len(pods),
         )
 
+    def _of_versions(self) -> None:
+        for one in self._documents:
+            if one.kind in (CLAIM, TEMPLATE, _CLASS):
+                version = self._plan.kubernetes_version
+                self._note(one, [((), found) for found in version_faults(one, version)])
+        for document, found in self._serving.engine.class_faults:
+            self._note(document, [((), found)])
 
-def _refused(verdict: Verdict, why: tuple[str, str]) -> Verdict:
-    code, reason = why
-    return replace(verdict, status=Status.INFEASIBLE, code=code, reason=reason, fits=0, devices=())
+    def _of_claims(self) -> tuple[ClaimVerdicts, ...]:
+        judged = []
+        for one in self._documents:
+            if one.kind not in (CLAIM, TEMPLATE):
+                continue
+            manifest = self._claims.manifest(one)
+            is_used = self._claims.is_used(one)
+            self._note(one, self._alone.remarks(one, manifest, is_used=is_used))
+            if not is_used and not self._serving.engine.faults(manifest):
+                verdicts = tuple(x.verdict for x in self._serving.of_claim(manifest, one.name))
+                judged.append(ClaimVerdicts(document=one, verdicts=verdicts))
+        return tuple(judged)
+
+    def _of_pod(self, pod: PodTemplate, claims: tuple[PodClaim, ...]) -> PodVerdicts | None:
+        if not pod.is_partial:
+            context = Context(pod=pod, claims=claims, plan=self._plan)
+            for rule in RULES:
+                self._note(pod.document, rule(context), below=pod.steps)
+        amounts = amounts_of(pod)
+        if not self._serving.asks_for_devices(pod, amounts):
+            return None
+        version = self._plan.kubernetes_version
+        for some in (amount_faults(pod), selector_faults(pod), toleration_faults(pod, version)):
+            self._note(pod.document, some, below=pod.steps)
+        self._note(pod.document, self._of_names(pod, claims), below=pod.steps)
+        judged = self._serving.of_pod(pod, claims, amounts)
+        found = self._of_verdicts(pod, claims, amounts, judged)
+        self._note(pod.document, (((), one) for one in found), below=pod.steps)
+        return PodVerdicts(pod=pod, verdicts=tuple(one.verdict for one in judged))
+
+    def _of_names(
+        self, pod: PodTemplate, claims: Sequence[PodClaim]
+    ) -> Iterator[tuple[Steps, Finding]]:
+        """Names that lead to nothing that is known."""
+        for one in claims:
+            if not one.is_known:
+                yield (
+                    one.steps,
+                    warning(
+                        "ClaimNotFound",
+                        path_of(one.steps),
+                        f"the {one.kind} {pod.namespace}/{one.object_name} is neither among these "
+                        "manifests nor in the plan, so it must be in the cluster already",
+                        fix=self._claims.elsewhere(one, pod.namespace)
+                        or "name the file that holds it too",
+                    ),
+                )
+        if text_of(pod.spec, "nodeName") and any(one.kind == TEMPLATE for one in claims):
+            yield ("nodeName",), _named_node()
+        if pod.is_partial:
+            yield (), _unknown_runtime(pod)
+
+    def _of_verdicts(
+        self,
+        pod: PodTemplate,
+        claims: Sequence[PodClaim],
+        amounts: Amounts,
+        judged: Sequence[Judged],
+    ) -> Iterator[Finding]:
+        told = {code for one in claims for code in self._alone.told(one.manifest)}
+        path = path_of(pod.steps)
+        if "MalformedClaim" in told:
+            return
+        yield from failing(judged, path, told=told)
+        sound = [(one.name, one.manifest) for one in claims if one.manifest is not None]
+        asked = self._serving.engine.asked(sound)
+        both = list(by_both(pod, judged, asked, [name for name, _ in amounts.devices]))
+        what = "these Pods, so they would wait for ever"
+        yield from both or unserved(judged, path, what=what)
+        yield from served(pod, judged, self._plan)
+
+    def _note(self, document: Document, found: Any, *, below: Steps = ()) -> None:
+        self._remarks += [
+            Remark(document=document, steps=(*below, *steps), finding=one) for steps, one in found
+        ]
 
 
-def _unserved(pod: PodTemplate, verdicts: Sequence[Verdict]) -> Iterator[Finding]:
-    if any(one.status in (Status.FEASIBLE, Status.UNKNOWN) for one in verdicts):
-        return
-    yield fault(
-        "NoNodegroupServesPod",
-        path_of(pod.steps),
-        "no node group can serve these Pods, so they would wait for ever",
-        got="; ".join(f"{one.nodegroup}: {one.reason}" for one in verdicts),
-        allowed="claims that the nodes of a group can serve",
-        fix="change the claim or the Pod, or add a node group that fits",
+def _empty(document: Document) -> Document:
+    """A document that cannot be read, without its content."""
+    return replace(document, content=FrozenDict())
+
+
+def _unread(why: Finding | Any) -> Finding:
+    text = f"this manifest is not looked at: {why.message}"
+    return warning("ManifestNotRead", "", text, fix=why.fix)
+
+
+def _named_node() -> Finding:
+    return warning(
+        "NodeNameSkipsScheduler",
+        "nodeName",
+        "the Pod names its node, so the scheduler passes it over, and nobody allocates its claims: "
+        "it waits until somebody else does",
+        fix="select the node instead: nodeSelector: {kubernetes.io/hostname: ...}",
+        source="https://kubernetes.io/docs/concepts/scheduling-eviction/"
+        "dynamic-resource-allocation/#pre-scheduled-pods",
     )
 
 
-def _remark(pod: PodTemplate, steps: Steps, finding: Finding) -> Remark:
-    return Remark(document=pod.document, steps=(*pod.steps, *steps), finding=finding)
+def _unknown_runtime(pod: PodTemplate) -> Finding:
+    return warning(
+        "RuntimeNotFound",
+        "spec.runtimeRef",
+        f"the runtime {runtime_name(pod.document)} is not among these manifests, so only what the "
+        "TrainJob itself says of its Pods is looked at",
+        fix="name the file that holds the runtime too",
+    )

@@ -6,20 +6,27 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from .documents import Document, Steps, mappings
+from ..findings import meant
+from ..names import COMPUTE_DOMAIN_CHANNEL_CLASS, NEURON_DRIVER
+from .claim_versions import as_newest
+from .documents import Document, Steps, mapping, mappings, text_of
 from .pods import PodTemplate
 
-_KINDS: Final = {
-    "resourceClaimName": "ResourceClaim",
-    "resourceClaimTemplateName": "ResourceClaimTemplate",
-}
+CLAIM, TEMPLATE = "ResourceClaim", "ResourceClaimTemplate"
+_KINDS: Final = {"resourceClaimName": CLAIM, "resourceClaimTemplateName": TEMPLATE}
+_DOMAIN: Final = "ComputeDomain"
+_MADE: Final = "resourceClaimTemplate"
+
+_Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PodClaim:
     """A claim of a Pod; `manifest` is that of the object it names, None where nobody has it.
 
-    `steps` lead to its entry from the Pod's spec; `kind` and `object_name` are what it names.
+    `steps` lead to its entry from the Pod's spec; `kind` and `object_name` are what it names. The
+    manifest is as `resource.k8s.io/v1` has it, whichever version it is written in. `is_known`
+    says that the object will be there, also where its manifest is made in the cluster.
     """
 
     name: str
@@ -27,6 +34,7 @@ class PodClaim:
     kind: str
     object_name: str
     manifest: Mapping[str, Any] | None
+    is_known: bool = True
 
 
 class KnownClaims:
@@ -41,22 +49,72 @@ class KnownClaims:
         self, documents: Iterable[Document], planned: Sequence[Mapping[str, Any]] = ()
     ) -> None:
         apart = [Document(origin="", content=one) for one in planned]
-        self._known = {
-            (one.kind, one.namespace, one.name): one.content
-            for one in (*apart, *documents)
-            if one.kind in _KINDS.values()
-        }
+        self._known: dict[_Key, Mapping[str, Any] | None] = {}
+        self._used: set[_Key] = set()
+        for one in (*apart, *documents):
+            self._known.update(_made_by(one))
 
     def of(self, pod: PodTemplate) -> Iterator[PodClaim]:
         """The claims of the Pods of a template."""
         for index, entry in mappings(pod.spec, "resourceClaims"):
             for field, kind in _KINDS.items():
-                name = entry.get(field)
-                if isinstance(name, str):
+                name = text_of(entry, field)
+                if name:
+                    key = kind, pod.namespace, name
+                    self._used.add(key)
                     yield PodClaim(
-                        name=str(entry.get("name", "")),
+                        name=text_of(entry, "name"),
                         steps=("resourceClaims", index),
                         kind=kind,
                         object_name=name,
-                        manifest=self._known.get((kind, pod.namespace, name)),
+                        manifest=self._known.get(key),
+                        is_known=key in self._known,
                     )
+
+    def manifest(self, document: Document) -> Mapping[str, Any]:
+        """The claim or template of a document, as the newest version of the API has it."""
+        found = self._known.get((document.kind, document.namespace, document.name))
+        return as_newest(document.content) if found is None else found
+
+    def is_used(self, document: Document) -> bool:
+        """Whether a Pod that was asked about names the claim, or template, of a document."""
+        return (document.kind, document.namespace, document.name) in self._used
+
+    def elsewhere(self, claim: PodClaim, namespace: str) -> str:
+        """What a claim that nobody has may be meant for: another namespace, kind or name."""
+        same = [key for key in self._known if key[2] == claim.object_name]
+        if others := sorted({key[1] for key in same if key[0] == claim.kind}):
+            return f"one of that name is in the namespace {', '.join(others)}; Pods use their own"
+        if any(key[1] == namespace for key in same):
+            other = TEMPLATE if claim.kind == CLAIM else CLAIM
+            field = next(name for name, kind in _KINDS.items() if kind == other)
+            return f"{claim.object_name} is a {other}: name it by {field}"
+        near = [key[2] for key in self._known if key[:2] == (claim.kind, namespace)]
+        return meant(claim.object_name, near)
+
+
+def _made_by(document: Document) -> Iterator[tuple[_Key, Mapping[str, Any] | None]]:
+    """The claims and templates that come to be with a manifest."""
+    if document.kind in _KINDS.values():
+        key = document.kind, document.namespace, document.name
+        yield key, as_newest(document.content)
+    elif document.kind == _DOMAIN:
+        channel = mapping(mapping(document.content, "spec"), "channel")
+        if name := text_of(mapping(channel, _MADE), "name"):
+            yield (TEMPLATE, document.namespace, name), _channel(document.namespace, name)
+        return
+    made = mapping(mapping(document.content, "spec"), _MADE)
+    if document.api_group == NEURON_DRIVER and (name := text_of(made, "name")):
+        # The operator of UltraServers makes the template that its object names.
+        yield (TEMPLATE, document.namespace, name), None
+
+
+def _channel(namespace: str, name: str) -> dict[str, Any]:
+    """The template that the driver makes for the channel of a ComputeDomain, in what counts."""
+    exactly = {"deviceClassName": COMPUTE_DOMAIN_CHANNEL_CLASS}
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": TEMPLATE,
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"spec": {"devices": {"requests": [{"name": "channel", "exactly": exactly}]}}},
+    }

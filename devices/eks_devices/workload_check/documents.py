@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from .._frozen import FrozenDict
 from ..typecheck import path_step
 
 Steps = tuple[str | int, ...]
 """Keys and indexes that lead from a manifest to a value in it."""
 
 DEFAULT_NAMESPACE: Final = "default"
+_DEEPEST_LIST: Final = 8
+_STEP: Final = re.compile(r"\.?([^.\[\]]+)|\[([0-9]+)\]|\['([^']*)'\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Document:
     """One manifest, and where it comes from: a file, a construct of an app.
 
-    `base` leads to it where it is an item of a List.
+    Args:
+        origin: Where it comes from, in the caller's words.
+        content: The manifest, as plain values.
+        base: What leads to it where it is an item of a List.
+        default_namespace: The namespace of what names none.
     """
 
     origin: str
     content: Mapping[str, Any]
     base: Steps = ()
+    default_namespace: str = DEFAULT_NAMESPACE
 
     @property
     def kind(self) -> str:
@@ -48,20 +57,25 @@ class Document:
 
     @property
     def namespace(self) -> str:
-        """Its namespace, `default` where it names none."""
-        return _text(self.metadata.get("namespace")) or DEFAULT_NAMESPACE
+        """Its namespace, the default one where it names none."""
+        return _text(self.metadata.get("namespace")) or self.default_namespace
+
+    @property
+    def title(self) -> str:
+        """Kind, namespace and name, as people look for it."""
+        return f"{self.kind or 'object'} {self.namespace}/{self.name or '(no name)'}"
 
 
-def flattened(documents: Sequence[Document]) -> Iterator[Document]:
+def flattened(documents: Iterable[Document]) -> Iterator[Document]:
     """Documents with the items of each List in its place."""
     for document in documents:
-        if not (document.kind.endswith("List") and "items" in document.content):
+        is_list = document.kind.endswith("List") and "items" in document.content
+        if not is_list or len(document.base) > _DEEPEST_LIST:
             yield document
             continue
-        for index, item in enumerate(sequence(document.content, "items")):
-            if isinstance(item, Mapping):
-                base = (*document.base, "items", index)
-                yield from flattened([Document(origin=document.origin, content=item, base=base)])
+        for index, item in mappings(document.content, "items"):
+            base = (*document.base, "items", index)
+            yield from flattened([replace(document, content=item, base=base)])
 
 
 def mapping(owner: Mapping[str, Any], key: str) -> Mapping[str, Any]:
@@ -81,6 +95,20 @@ def mappings(owner: Mapping[str, Any], key: str) -> Iterator[tuple[int, Mapping[
     return ((at, one) for at, one in enumerate(sequence(owner, key)) if isinstance(one, Mapping))
 
 
+def frozen(value: Any) -> Any:
+    """Plain values as ones that cannot change, and that can be looked up."""
+    if type(value) is FrozenDict:
+        return value
+    if isinstance(value, Mapping):
+        return FrozenDict((key, frozen(one)) for key, one in value.items())
+    return tuple(map(frozen, value)) if isinstance(value, (list, tuple)) else value
+
+
+def text_of(owner: Mapping[str, Any], key: str) -> str:
+    """A text by its key; empty where there is none."""
+    return _text(owner.get(key))
+
+
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
@@ -89,3 +117,11 @@ def path_of(steps: Steps) -> str:
     """Steps as findings write them: `spec.containers[0].resources`."""
     parts = (f"[{one}]" if isinstance(one, int) else f".{path_step(one)}" for one in steps)
     return "".join(parts).removeprefix(".")
+
+
+def steps_of(path: str) -> Steps:
+    """The steps that a path of a finding is made of, as far as they can be told."""
+    found = []
+    for name, index, quoted in _STEP.findall(path):
+        found.append(int(index) if index else name or quoted)
+    return tuple(found)

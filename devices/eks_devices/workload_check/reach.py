@@ -1,56 +1,79 @@
-"""Whether the Pods of a template may be on nodes of a group at all."""
+"""Whether the Pods of a template may be on a node at all, whatever devices it has."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator
 from typing import Any, Final
 
-from ..instance_types import AcceleratedInstanceType
-from ..names import INSTANCE_TYPE_LABEL
-from ..plans import NodegroupPlan
-from ..taints import Taint, TaintEffect
-from .documents import mapping, mappings
+from ..names import NEURON_SCHEDULER
+from ..plans import ClusterPlan
+from .affinity import label_obstacles
+from .documents import mapping, text_of
+from .nodes import GroupNode, Obstacle
 from .pods import PodTemplate
+from .tolerations import Toleration, taint_obstacles, tolerations_of
 
-Refusal = tuple[str, str]
-"""Why Pods cannot be on a group's nodes: a code and the reason in words."""
-
-_ARCHITECTURE: Final = "kubernetes.io/arch"
+_DEFAULT_SCHEDULER: Final = "default-scheduler"
+_READ: Final = ("nodeSelector", "affinity", "nodeName", "schedulerName", "os")
 
 
-def refusal(pod: PodTemplate, group: NodegroupPlan) -> Refusal | None:
-    """Why Pods of a template never come to nodes of a group; None where they may."""
-    for key, wanted in mapping(pod.spec, "nodeSelector").items():
-        if (has := labels_of(group).get(key)) != wanted:
-            told = "no such label" if has is None else f"the label {key}={has}"
-            return (
-                "NodeSelectorDiffers",
-                f"the Pod selects nodes by {key}={wanted}, and they have {told}",
+class Reach:
+    """Tells what keeps Pods off nodes; Pods that say the same are looked at once.
+
+    Args:
+        plan: The node groups.
+        nodes: Their nodes.
+    """
+
+    def __init__(self, plan: ClusterPlan, nodes: Collection[GroupNode]) -> None:
+        self._nodes = nodes
+        self._has_neuron_scheduler = plan.neuron.scheduler_extension
+        self._known: dict[Any, tuple[tuple[Obstacle, ...], ...]] = {}
+
+    def obstacles(
+        self, pod: PodTemplate, resources: tuple[str, ...]
+    ) -> tuple[tuple[Obstacle, ...], ...]:
+        """What keeps the Pods of a template off each node.
+
+        Args:
+            pod: The template.
+            resources: The extended resources that its Pods ask for.
+        """
+        key = self.key(pod, resources)
+        if key not in self._known:
+            tolerations = tolerations_of(pod, resources)
+            self._known[key] = tuple(
+                tuple(self._of_node(pod, node, tolerations)) for node in self._nodes
             )
-    for taint in group.taints:
-        if taint.effect is not TaintEffect.PREFER_NO_SCHEDULE and not tolerates(pod, taint):
-            return "TaintNotTolerated", f"the Pod does not tolerate the taint {taint} of the nodes"
-    return None
+        return self._known[key]
 
+    @staticmethod
+    def key(pod: PodTemplate, resources: tuple[str, ...]) -> tuple[Any, ...]:
+        """What alone of Pods counts here."""
+        read = tuple(pod.spec.get(name) for name in _READ)
+        is_daemon = pod.document.kind == "DaemonSet"
+        return (read, pod.spec.get("tolerations"), resources, is_daemon, pod.is_partial)
 
-def labels_of(group: NodegroupPlan) -> dict[str, str]:
-    """The labels of a group's nodes that are known before they run."""
-    instance = AcceleratedInstanceType.of(group.instance_type)
-    known = {_ARCHITECTURE: str(instance.architecture), "kubernetes.io/os": "linux"}
-    if len(group.instance_types) == 1:
-        known[INSTANCE_TYPE_LABEL] = group.instance_type
-    return known | dict(group.labels)
+    def _of_node(
+        self, pod: PodTemplate, node: GroupNode, tolerations: tuple[Toleration, ...]
+    ) -> Iterator[Obstacle]:
+        other = self.other_scheduler(pod)
+        if text_of(pod.spec, "nodeName"):
+            text = "the Pod names its node, which is not known before it runs"
+            yield Obstacle("NodeNamed", text, is_certain=False)
+        if other:
+            text = f"the Pod is left to the scheduler {other}, of which nothing is known here"
+            yield Obstacle("OtherScheduler", text, is_certain=False)
+        system = text_of(mapping(pod.spec, "os"), "name")
+        if system not in ("", "linux"):
+            text = f"the Pod is for {system[:40]}, and the nodes run Linux"
+            yield Obstacle("OtherSystem", text, distance=8)
+        yield from label_obstacles(pod.spec, node, self._nodes)
+        certain = not (pod.is_partial or other)
+        yield from taint_obstacles(node, tolerations, is_certain=certain)
 
-
-def tolerates(pod: PodTemplate, taint: Taint) -> bool:
-    """Whether Pods of a template tolerate a taint, as Kubernetes compares them."""
-    return any(_covers(one, taint) for _, one in mappings(pod.spec, "tolerations"))
-
-
-def _covers(toleration: Mapping[str, Any], taint: Taint) -> bool:
-    key, operator = toleration.get("key") or "", toleration.get("operator") or "Equal"
-    if toleration.get("effect") not in (None, "", str(taint.effect)):
-        return False
-    if operator == "Exists":
-        return key in ("", taint.key)
-    return bool(key == taint.key and (toleration.get("value") or "") == taint.value)
+    def other_scheduler(self, pod: PodTemplate) -> str:
+        """The scheduler of Pods that are left to another one than Kubernetes' own."""
+        name = text_of(pod.spec, "schedulerName")
+        known = (_DEFAULT_SCHEDULER, NEURON_SCHEDULER if self._has_neuron_scheduler else "", "")
+        return "" if name in known else name[:63]

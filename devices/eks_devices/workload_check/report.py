@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..feasibility.verdicts import Verdict
+from ..feasibility.verdicts import Status, Verdict
 from ..findings import Finding, Severity
 from .documents import Document, Steps
 from .pods import PodTemplate
@@ -21,18 +21,33 @@ class Remark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodVerdicts:
-    """Whether each group can serve the Pods of a template."""
+    """Whether each group can serve the Pods of a template, in the order of the plan."""
 
     pod: PodTemplate
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def serving(self) -> tuple[Verdict, ...]:
+        """The verdicts of the groups that can serve the Pods."""
+        return tuple(one for one in self.verdicts if one.status is Status.FEASIBLE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimVerdicts:
+    """Whether each group can serve a claim that none of the Pods names."""
+
+    document: Document
     verdicts: tuple[Verdict, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadReport:
-    """All that was found; `pods` are those that ask for devices."""
+    """All that was found; `pods` are those that ask for devices, `templates` all there are."""
 
     remarks: tuple[Remark, ...]
     pods: tuple[PodVerdicts, ...]
+    claims: tuple[ClaimVerdicts, ...] = ()
+    templates: int = 0
 
     @property
     def is_wrong(self) -> bool:

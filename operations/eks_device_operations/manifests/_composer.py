@@ -149,7 +149,7 @@ class _Document:
         is_plain = event.implicit[0] and tag is None
         top = self._stack[-1] if self._stack else None
         if top is not None and top.items is None and top.key is None:
-            merges = is_plain and text == _MERGE or tag == _MERGE_TAG
+            merges = (is_plain and text == _MERGE) or tag == _MERGE_TAG
             if not merges:
                 top.merging = False
                 self._key(top, key_of(self._value(is_plain, tag, text, mark)), mark)
@@ -204,7 +204,7 @@ class _Document:
             for key, one in value.items():
                 if key not in frame.values:
                     frame.values[key] = one
-                    frame.places[key] = place.inner[key]  # type: ignore[index,call-overload]
+                    frame.places[key] = place.inner[key]  # type: ignore[index]
 
     def _alias(self, event: Any) -> None:
         mark = self._mark(event)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import itertools
 import json
 import re
 import stat
@@ -134,7 +135,7 @@ def _parts(text: str) -> Iterator[tuple[str, int]]:
         return
     starts = [0, *(one.start() for one in _NEXT.finditer(text)), len(text)]
     line = 0
-    for start, end in zip(starts, starts[1:], strict=False):
+    for start, end in itertools.pairwise(starts):
         part = text[start:end]
         if part.strip():
             yield part, line

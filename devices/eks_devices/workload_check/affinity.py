@@ -1,0 +1,180 @@
+"""Which nodes Pods select by labels: node selectors and required node affinity."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ..findings import Finding, meant
+from ..typecheck import wrong_type
+from .documents import Steps, mapping, mappings, path_of, sequence, text_of
+from .nodes import GroupNode, Obstacle
+from .pods import PodTemplate
+
+_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
+_LONGEST_LIST: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """Whether something holds: True, False, or None where only a running node tells."""
+
+    holds: bool | None
+    reason: str = ""
+    key: str = ""
+    wanted: tuple[str, ...] = ()
+
+
+def selects_by(pod: PodTemplate, keys: Collection[str]) -> bool:
+    """Whether Pods select their nodes by one of some labels."""
+    if not set(keys).isdisjoint(mapping(pod.spec, "nodeSelector")):
+        return True
+    return any(
+        text_of(one, "key") in keys
+        for term in _terms(pod.spec)
+        for _, one in mappings(term, "matchExpressions")
+    )
+
+
+def label_obstacles(
+    spec: Mapping[str, Any], node: GroupNode, nodes: Collection[GroupNode]
+) -> Iterator[Obstacle]:
+    """Labels of a node that are not those that Pods select.
+
+    Args:
+        spec: The Pod's spec.
+        node: The node.
+        nodes: All nodes, for what a misspelt label may be meant for.
+    """
+    for key, wanted in mapping(spec, "nodeSelector").items():
+        if isinstance(key, str) and isinstance(wanted, str):
+            yield from _obstacle("NodeSelectorDiffers", _in(node, key, (wanted,)), nodes)
+    affinity = mapping(mapping(spec, "affinity"), "nodeAffinity")
+    if affinity.get(_REQUIRED) is not None:
+        yield from _obstacle("NodeAffinityDiffers", _any_term(_terms(spec), node), nodes)
+
+
+def selector_faults(pod: PodTemplate) -> Iterator[tuple[Steps, Finding]]:
+    """Labels that are no texts, as an unquoted `true` or a number is none."""
+    for key, wanted in mapping(pod.spec, "nodeSelector").items():
+        if not isinstance(wanted, str):
+            steps: Steps = ("nodeSelector", key)
+            fix = "write it in quotes"
+            yield steps, wrong_type(path_of(steps), wanted, "a text, the label's value", fix)
+
+
+def _terms(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    affinity = mapping(mapping(spec, "affinity"), "nodeAffinity")
+    return [one for _, one in mappings(mapping(affinity, _REQUIRED), "nodeSelectorTerms")]
+
+
+def _obstacle(code: str, answer: _Answer, nodes: Collection[GroupNode]) -> Iterator[Obstacle]:
+    if answer.holds is True:
+        return
+    if answer.holds is None:
+        yield Obstacle("LabelKnownAtRunTime", answer.reason, is_certain=False)
+        return
+    yield Obstacle(code, answer.reason, distance=2, fix=_meant(answer, nodes))
+
+
+def _meant(answer: _Answer, nodes: Collection[GroupNode]) -> str:
+    """What a label that no node has may be meant for."""
+    if not answer.key:
+        return ""
+    values = {one.labels[answer.key] for one in nodes if answer.key in one.labels}
+    if not values:
+        return meant(answer.key, {key for one in nodes for key in one.labels})
+    if not values.isdisjoint(answer.wanted):
+        return ""
+    near = [found for one in answer.wanted if (found := meant(one, values))]
+    shown = sorted(values)[:_LONGEST_LIST]
+    more = ", ..." if len(values) > _LONGEST_LIST else ""
+    return near[0] if near else f"nodes have {answer.key}: {', '.join(shown)}{more}"
+
+
+def _any_term(terms: list[Mapping[str, Any]], node: GroupNode) -> _Answer:
+    """The terms are alternatives; an empty one selects no node."""
+    answers = [_term(one, node) for one in terms]
+    for wanted in (True, None):
+        if (found := next((one for one in answers if one.holds is wanted), None)) is not None:
+            return found
+    if not answers:
+        return _Answer(
+            holds=False, reason="its required node affinity has no term, which selects no node"
+        )
+    first = answers[0]
+    more = f"none of its {len(answers)} node selector terms holds, the first because "
+    return _Answer(
+        holds=False,
+        reason=(more if len(answers) > 1 else "") + first.reason,
+        key=first.key,
+        wanted=first.wanted,
+    )
+
+
+def _term(term: Mapping[str, Any], node: GroupNode) -> _Answer:
+    expressions = [_expression(one, node) for _, one in mappings(term, "matchExpressions")]
+    fields = [
+        _Answer(holds=None, reason="the Pod selects nodes by their names")
+        for _ in sequence(term, "matchFields")
+    ]
+    answers = [*expressions, *fields]
+    if not answers:
+        return _Answer(
+            holds=False, reason="a term of its node affinity is empty, which selects no node"
+        )
+    for wanted in (False, None):
+        if (found := next((one for one in answers if one.holds is wanted), None)) is not None:
+            return found
+    return _Answer(holds=True)
+
+
+def _expression(expression: Mapping[str, Any], node: GroupNode) -> _Answer:
+    key, operator = text_of(expression, "key"), text_of(expression, "operator")
+    values = tuple(one for one in sequence(expression, "values") if isinstance(one, str))
+    if operator == "In":
+        return _in(node, key, values)
+    if why := node.written_later(key):
+        return _later(key, why)
+    has = node.labels.get(key)
+    told = f"the Pod selects nodes by {key} {operator} {' '.join(values)}".rstrip()
+    holds = {
+        "NotIn": has not in values,
+        "Exists": has is not None,
+        "DoesNotExist": has is None,
+        "Gt": _is_more(has, values),
+        "Lt": _is_more(has, values, sign=-1),
+    }.get(operator)
+    if holds is None:
+        return _Answer(holds=None, reason=f"its node affinity has the operator {operator!r:.40}")
+    return _Answer(holds=holds, reason=f"{told}, and they have {_shown(key, has)}", key=key)
+
+
+def _in(node: GroupNode, key: str, values: tuple[str, ...]) -> _Answer:
+    has = node.labels.get(key)
+    if has in values and has is not None:
+        return _Answer(holds=True)
+    if why := node.written_later(key):
+        return _later(key, why)
+    wanted = " or ".join(f"{key}={one}" for one in values[:_LONGEST_LIST])
+    reason = f"the Pod selects nodes by {wanted}, and they have {_shown(key, has)}"
+    return _Answer(holds=False, reason=reason, key=key, wanted=values)
+
+
+def _later(key: str, why: str) -> _Answer:
+    return _Answer(holds=None, reason=f"the Pod selects nodes by the label {key}: {why}")
+
+
+def _shown(key: str, has: str | None) -> str:
+    return "no such label" if has is None else f"the label {key}={has}"
+
+
+def _is_more(has: str | None, values: tuple[str, ...], *, sign: int = 1) -> bool:
+    numbers = [one for one in (has, *values) if one is not None and _NUMBER.fullmatch(one)]
+    if len(numbers) != 2 or len(values) != 1:  # noqa: PLR2004
+        return False
+    left, right = map(int, numbers)
+    return left * sign > right * sign

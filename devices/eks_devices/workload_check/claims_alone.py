@@ -1,0 +1,100 @@
+"""What is wrong with claims by themselves, whether Pods name them or not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from ..feasibility.verdicts import Status
+from ..findings import Finding, info
+from .documents import Document, Steps, mapping, path_of, sequence, steps_of
+from .serving import Judged, Serving
+from .telling import OF_CLAIM, failing, unserved
+
+_SELECTOR: Final = re.compile(r"^request (\S+): .*?\bselector (\d+)")
+_MALFORMED: Final = "MalformedClaim"
+_CLAIM: Final = "claim"
+
+
+class ClaimCheck:
+    """Looks at claims, and remembers what was told of each.
+
+    Args:
+        serving: Judges claims.
+    """
+
+    def __init__(self, serving: Serving) -> None:
+        self._serving = serving
+        self._told: dict[int, frozenset[str]] = {}
+
+    def told(self, manifest: Mapping[str, Any] | None) -> frozenset[str]:
+        """The codes of what was told of a claim that is wrong wherever it goes."""
+        return self._told.get(id(manifest), frozenset())
+
+    def remarks(
+        self, document: Document, manifest: Mapping[str, Any], *, is_used: bool
+    ) -> Iterator[tuple[Steps, Finding]]:
+        """What is wrong with a claim or a template.
+
+        Args:
+            document: Where it is from.
+            manifest: What it is in the newest version of the API.
+            is_used: Whether a Pod names it, so that it is judged with the Pod.
+        """
+        if faults := self._serving.engine.faults(manifest):
+            self._told[id(manifest)] = frozenset([_MALFORMED])
+            for one in faults:
+                yield steps_of(_inner(one.path)), one
+            return
+        judged = self._serving.of_claim(manifest, document.name)
+        codes = {one.verdict.code for one in judged if one.verdict.status is Status.ERROR}
+        self._told[id(manifest)] = frozenset(codes & {*OF_CLAIM})
+        skipped = codes - {*OF_CLAIM} if is_used else set()
+        reasons = [one.verdict.reason for one in judged]
+        steps = _place(manifest, reasons)
+        for one in failing(judged, path_of(steps), told=skipped):
+            yield steps, one
+        if not is_used:
+            yield from ((steps, one) for one in _unused(judged, steps))
+
+
+def _unused(judged: tuple[Judged, ...], steps: Steps) -> Iterator[Finding]:
+    path = path_of(steps)
+    what = f"this {_CLAIM}, whichever Pod names it"
+    yield from unserved(judged, path, what=what)
+    statuses = {one.verdict.status for one in judged}
+    if Status.UNKNOWN in statuses and Status.FEASIBLE not in statuses:
+        unknown = (one.verdict for one in judged if one.verdict.status is Status.UNKNOWN)
+        first = next(unknown)
+        yield info(
+            "NotKnownBeforeNodesRun",
+            path,
+            "whether a node group can serve this claim is not known before nodes run: "
+            f"{first.nodegroup}: {first.reason}",
+        )
+
+
+def _inner(path: str) -> str:
+    """The path of a fault without the name of the claim, which may hold dots."""
+    _, slash, rest = path.partition("/")
+    at = rest.find(".spec") if slash else -1
+    return rest[at + 1 :] if at >= 0 else rest.rpartition(".")[2]
+
+
+def _place(manifest: Mapping[str, Any], reasons: list[str]) -> Steps:
+    """The selector that all reasons are about, else the requests."""
+    base: Steps = ("spec",)
+    spec = mapping(manifest, "spec")
+    if manifest.get("kind") == "ResourceClaimTemplate":
+        base, spec = ("spec", "spec"), mapping(spec, "spec")
+    base = (*base, "devices", "requests")
+    found = {(one[1], int(one[2])) for each in reasons if (one := _SELECTOR.match(each))}
+    if len(found) != 1:
+        return base
+    name, number = next(iter(found))
+    for index, request in enumerate(sequence(mapping(spec, "devices"), "requests")):
+        exactly = mapping(request, "exactly") if isinstance(request, Mapping) else {}
+        if exactly and request.get("name") == name and number < len(sequence(exactly, "selectors")):
+            return (*base, index, "exactly", "selectors", number, "cel", "expression")
+    return base

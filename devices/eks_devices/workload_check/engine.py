@@ -1,0 +1,184 @@
+"""Asks what nodes make of claims, each distinct set of claims once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from ..feasibility import check_claims
+from ..feasibility.asked import read_class, read_manifest
+from ..feasibility.classes import installed_classes
+from ..feasibility.verdicts import Status, Verdict
+from ..findings import EksDevicesError, Finding, meant
+from ..plans import ClusterPlan
+from ..vocabulary import Mechanism
+from .claim_versions import as_newest
+from .documents import Document, frozen, mapping
+from .nodes import GroupNode, Obstacle
+from .resources import DEVICES, type_of_class
+
+Resource = tuple[str, str, int]
+"""A resource that stands for devices of a class, that class, and a number."""
+
+_MOST: Final = 2**31 - 1
+_AT_MOST: Final = re.compile(r"at most (\d+)")
+_NO_CLASS: Final = "ClassNotOnGroup"
+_UNINSTALLED: Final = "ClassNotInstalled"
+_DISTANCES: Final = {
+    "TooFewDevices": 3,
+    "TooFewDevicesTogether": 3,
+    "NoAllocation": 3,
+    _NO_CLASS: 8,
+    _UNINSTALLED: 9,
+}
+_OTHERWISE: Final = 4
+_PLUGIN_DISTANCE: Final = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Claims that are asked about together, and resources that are had as one more claim.
+
+    `key` is equal for claims that ask for the same under the same names.
+    """
+
+    key: tuple[Any, ...]
+    manifests: tuple[Mapping[str, Any], ...]
+    classes: frozenset[str]
+
+    def having(self, resources: tuple[Resource, ...]) -> Asked:
+        """The same, with resources that DRA stands for."""
+        if not resources:
+            return self
+        requests = [
+            {"name": name, "exactly": {"deviceClassName": kind, "count": min(count, _MOST)}}
+            for name, kind, count in resources
+        ]
+        claim = {
+            "apiVersion": "resource.k8s.io/v1",
+            "kind": "ResourceClaim",
+            "metadata": {"name": "resources"},
+            "spec": {"devices": {"requests": requests}},
+        }
+        return Asked(
+            key=(*self.key, resources),
+            manifests=(*self.manifests, claim),
+            classes=self.classes | {kind for _, kind, _ in resources},
+        )
+
+
+class Engine:
+    """What the nodes of a plan make of claims.
+
+    Args:
+        plan: The node groups.
+        nodes: Their nodes.
+        classes: The DeviceClasses among the manifests.
+    """
+
+    def __init__(
+        self, plan: ClusterPlan, nodes: Sequence[GroupNode], classes: Iterable[Document]
+    ) -> None:
+        self._plan = replace(plan, nodegroups=tuple(one.group for one in nodes))
+        self._nodes = nodes
+        self._classes: list[dict[str, Any]] = []
+        self.class_faults: list[tuple[Document, Finding]] = []
+        for one in classes:
+            self._add_class(one)
+        own = (str(mapping(one, "metadata")["name"]) for one in self._classes)
+        self._class_names = {*installed_classes(), *own}
+        self._numbers: dict[Any, int] = {}
+        self._read: dict[int, tuple[frozenset[str], tuple[Finding, ...]]] = {}
+        self._known: dict[tuple[Any, ...], tuple[Verdict, ...]] = {}
+
+    def _add_class(self, document: Document) -> None:
+        manifest = as_newest(document.content)
+        try:
+            read_class(manifest, document.title)
+        except EksDevicesError as error:
+            self.class_faults += [(document, one) for one in error.faults]
+            # A class with a mistake is there all the same, whatever it selects.
+            manifest = {**manifest, "spec": {}}
+        if document.name:
+            self._classes.append(manifest)
+
+    def faults(self, manifest: Mapping[str, Any]) -> tuple[Finding, ...]:
+        """What the API server has against a claim or a template."""
+        return self._looked_at(manifest)[1]
+
+    def _looked_at(self, manifest: Mapping[str, Any]) -> tuple[frozenset[str], tuple[Finding, ...]]:
+        key = id(manifest)
+        if key not in self._read:
+            try:
+                wanted = read_manifest(manifest, "claim")
+            except EksDevicesError as error:
+                self._read[key] = frozenset(), error.faults
+            else:
+                options = (ask for one in wanted.requests for ask in one.options)
+                self._read[key] = frozenset(one.device_class for one in options), ()
+        return self._read[key]
+
+    def asked(self, claims: Iterable[tuple[str, Mapping[str, Any]]]) -> Asked:
+        """Claims with the names that a Pod has for them; none of them has faults."""
+        keys, manifests = [], []
+        classes: frozenset[str] = frozenset()
+        for name, manifest in claims:
+            spec = frozen(mapping(manifest, "spec"))
+            number = self._numbers.setdefault((manifest.get("kind"), spec), len(self._numbers))
+            keys.append((name, number))
+            manifests.append({**manifest, "metadata": {"name": name}})
+            classes |= self._looked_at(manifest)[0]
+        return Asked(key=tuple(keys), manifests=tuple(manifests), classes=frozenset(classes))
+
+    def verdicts(self, asked: Asked) -> tuple[Verdict, ...]:
+        """What each node makes of claims.
+
+        Raises:
+            EksDevicesError: The CEL engine is not installed.
+        """
+        if asked.key not in self._known:
+            self._known[asked.key] = check_claims(
+                list(asked.manifests), self._plan, device_classes=self._classes
+            )
+        return self._known[asked.key]
+
+    def obstacle(self, verdict: Verdict, asked: Asked, node: GroupNode) -> Obstacle | None:
+        """What claims that a node cannot serve, or may not, are told; None for others."""
+        if verdict.status in (Status.FEASIBLE, Status.ERROR):
+            return None
+        if verdict.status is Status.UNKNOWN:
+            return Obstacle(verdict.code, verdict.reason, is_certain=False)
+        if verdict.code == _NO_CLASS and (found := _by_plugin(asked, node)) is not None:
+            return found
+        distance = _DISTANCES.get(verdict.code, _OTHERWISE)
+        return Obstacle(verdict.code, verdict.reason, distance, self._fix(verdict, asked))
+
+    def _fix(self, verdict: Verdict, asked: Asked) -> str:
+        if verdict.code == "TooFewDevices" and (found := _AT_MOST.search(verdict.reason)):
+            return f"ask for at most {found[1]} devices"
+        if verdict.code == _UNINSTALLED:
+            unknown = sorted(asked.classes - self._class_names)
+            near = (meant(one, self._class_names) for one in unknown)
+            return next(filter(None, near), "name a DeviceClass of the cluster")
+        return {
+            "ConstraintNeverHolds": "leave the constraint out, or ask for fewer devices",
+            "ConstraintsNeverHold": "leave a constraint out, or ask for fewer devices",
+            "NoDeviceMatches": "change the selector to what these devices have",
+            "AttributeNeverPublished": "select by an attribute that the driver publishes",
+        }.get(verdict.code, "")
+
+
+def _by_plugin(asked: Asked, node: GroupNode) -> Obstacle | None:
+    """Devices that are claimed, and that a node's device plugin hands out."""
+    for one in sorted(asked.classes):
+        kind = type_of_class(one)
+        device = node.group.device_of(kind) if kind else None
+        if kind and device is not None and device.mechanism is Mechanism.DEVICE_PLUGIN:
+            offered = ", ".join(node.group.extended_resources)
+            text = f"their {DEVICES[kind]} are handed out by the device plugin, not by claims"
+            return Obstacle(
+                "HandedOutByPlugin", text, _PLUGIN_DISTANCE, f"ask for {offered} in limits instead"
+            )
+    return None

@@ -1,0 +1,108 @@
+"""The nodes of a plan as the scheduler sees them: one for each group and instance type."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from .._data import read_toml
+from ..instance_types import AcceleratedInstanceType, CpuArchitecture
+from ..names import EXTERNAL_OWNER, INSTANCE_TYPE_LABEL
+from ..plans import ClusterPlan, NodegroupPlan
+from ..vocabulary import DeviceType
+
+_ARCHITECTURES: Final = {CpuArchitecture.X86_64: "amd64", CpuArchitecture.ARM64: "arm64"}
+_SYSTEM: Final = "linux"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GroupNode:
+    """A node of a group, of one of its instance types.
+
+    `group` is the plan of the group as if it had this type alone; `labels` are those that are
+    known before the node runs, and `later` has names, and beginnings of names, of those that are
+    not, each with who writes it.
+    """
+
+    index: int
+    group: NodegroupPlan
+    instance: AcceleratedInstanceType
+    labels: Mapping[str, str]
+    later: tuple[tuple[str, str], ...]
+
+    def written_later(self, key: str) -> str:
+        """Why the value of a label is not known; empty where it is known, or known to lack."""
+        if key in self.labels:
+            return ""
+        return next((why for name, why in self.later if _is_of(key, name)), "")
+
+
+def _is_of(key: str, name: str) -> bool:
+    """Whether a label is the one of a name, or in a domain that ends with a slash, or below it."""
+    return key == name or (name[-1] == "/" and (key.startswith(name) or f".{name}" in key))
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Something that keeps Pods off a node, or may.
+
+    `distance` is how far the Pod is from being served: a toleration is soon written, devices that
+    the node does not have are another group's. `fix` is what to write, empty where that is not
+    known. Where it is not certain, only a running node tells.
+    """
+
+    code: str
+    reason: str
+    distance: int = 0
+    fix: str = ""
+    is_certain: bool = True
+
+
+def nodes_of(plan: ClusterPlan) -> tuple[GroupNode, ...]:
+    """A node for each group and instance type, in the order of the plan."""
+    return tuple(
+        _node(index, group, name)
+        for index, group in enumerate(plan.nodegroups)
+        for name in group.instance_types
+    )
+
+
+def _node(index: int, group: NodegroupPlan, name: str) -> GroupNode:
+    instance = AcceleratedInstanceType.of(name)
+    architecture = _ARCHITECTURES[instance.architecture]
+    return GroupNode(
+        index=index,
+        group=replace(group, instance_type=name, instance_types=(name,)),
+        instance=instance,
+        labels={
+            "kubernetes.io/arch": architecture,
+            "kubernetes.io/os": _SYSTEM,
+            INSTANCE_TYPE_LABEL: name,
+            "beta.kubernetes.io/arch": architecture,
+            "beta.kubernetes.io/os": _SYSTEM,
+            "beta.kubernetes.io/instance-type": name,
+            **group.labels,
+        },
+        later=tuple(_later(group)),
+    )
+
+
+def _later(group: NodegroupPlan) -> Iterator[tuple[str, str]]:
+    yield from _rows("everywhere")
+    yield from _rows("other_clouds")
+    if (gpus := group.device_of(DeviceType.GPU)) is not None and (
+        gpus.owner == EXTERNAL_OWNER or gpus.settings.get("feature-discovery")
+    ):
+        yield from _rows("gpu")
+    if group.device_of(DeviceType.COMPUTE_DOMAIN) is not None:
+        yield from _rows("compute_domain")
+    if group.device_of(DeviceType.NEURON) is not None:
+        yield from _rows("neuron")
+
+
+@functools.cache
+def _rows(table: str) -> tuple[tuple[str, str], ...]:
+    row = read_toml("node_labels.toml")[table]
+    return tuple((name, row["why"]) for name in row["names"])

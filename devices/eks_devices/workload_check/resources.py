@@ -1,0 +1,230 @@
+"""Whether a node has what a Pod asks for by resources: devices of plugins, CPUs, memory, pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from ..kubernetes import gate_is_on
+from ..names import (
+    CLASS_RESOURCES,
+    DEVICE_CLASSES,
+    EFA_RESOURCE,
+    EXTERNAL_OWNER,
+    GPU_CLASS,
+    NVIDIA_RESOURCES,
+    TAINT_KEYS,
+    offered_resources,
+)
+from ..plans import ClusterPlan, DevicePlan
+from ..quantities import MIB
+from ..vocabulary import DeviceType, Feature, Mechanism
+from .amounts import CPU, HUGE_PAGES, MEMORY, Amounts
+from .documents import Document, mapping, text_of
+from .nodes import GroupNode, Obstacle
+
+DEVICES: Final = {
+    DeviceType.GPU: "GPUs",
+    DeviceType.NEURON: "Neuron devices",
+    DeviceType.EFA: "EFAs",
+    DeviceType.COMPUTE_DOMAIN: "channels of ComputeDomains",
+}
+_GATE: Final = "DRAExtendedResource"
+_PAGE_MIB: Final = 2
+_FAR, _OTHER_WAY, _TOO_MANY, _TOO_SMALL = 8, 5, 3, 3
+
+
+@dataclass(frozen=True, slots=True)
+class OnNode:
+    """What a node makes of a Pod's resources.
+
+    `by_class` are those that it can only have by DRA: resource, class and count; `fits` is how many
+    such Pods it has room for, None where nothing limits them.
+    """
+
+    obstacles: tuple[Obstacle, ...]
+    by_class: tuple[tuple[str, str, int], ...]
+    fits: int | None
+
+
+class ResourceCheck:
+    """Holds the amounts of Pods against nodes.
+
+    Args:
+        plan: The node groups.
+        classes: The DeviceClasses among the manifests.
+    """
+
+    def __init__(self, plan: ClusterPlan, classes: tuple[Document, ...]) -> None:
+        self._version = plan.kubernetes_version
+        self._by_dra = gate_is_on(_GATE, self._version)
+        self._classes: dict[str, str] = {}
+        for one in classes if self._by_dra else ():
+            name = text_of(mapping(one.content, "spec"), "extendedResourceName")
+            self._classes |= {name: one.name} if name else {}
+        if mapped := plan.nvidia.mapped_resource(self._version):
+            self._classes.setdefault(mapped, GPU_CLASS)
+        self._offered = {name for group in plan.nodegroups for name in group.extended_resources}
+        self._known: dict[tuple[Amounts, int], OnNode] = {}
+
+    def is_device(self, name: str) -> bool:
+        """Whether a resource is one of the devices that node groups are about."""
+        return bool(
+            name in self._offered
+            or name in self._classes
+            or name.startswith(CLASS_RESOURCES)
+            or device_type_of(name)
+        )
+
+    def on_node(self, amounts: Amounts, node: GroupNode) -> OnNode:
+        """What a node makes of the amounts of a Pod."""
+        key = amounts, id(node)
+        if key not in self._known:
+            self._known[key] = self._on_node(amounts, node)
+        return self._known[key]
+
+    def _on_node(self, amounts: Amounts, node: GroupNode) -> OnNode:
+        obstacles: list[Obstacle] = []
+        by_class: list[tuple[str, str, int]] = []
+        fits: list[int] = []
+        offered = node.group.extended_resources
+        most = dict(amounts.most)
+        for name, wanted in amounts.devices:
+            if name in offered:
+                fits.append(offered[name] // wanted)
+                obstacles += _offered(node, name, wanted, most.get(name, 0))
+            elif (device_class := self._class_of(name)) and _may_be_claimed(node, name):
+                by_class.append((name, device_class, wanted))
+            else:
+                obstacles.append(self._missing(node, name))
+        for name, amount in amounts.ordinary:
+            has = _capacity(node, name)
+            if has is not None and has < amount:
+                obstacles.append(_too_small(name, amount, has))
+            elif has is not None:
+                fits.append(int(has // amount))
+        if node.group.max_pods is not None:
+            fits.append(node.group.max_pods)
+        return OnNode(tuple(obstacles), tuple(by_class), min(fits, default=None))
+
+    def _class_of(self, name: str) -> str:
+        """The DeviceClass by which a resource is had where no plugin offers it."""
+        if name in self._classes:
+            return self._classes[name]
+        is_class = self._by_dra and name.startswith(CLASS_RESOURCES)
+        return name.removeprefix(CLASS_RESOURCES) if is_class else ""
+
+    def _missing(self, node: GroupNode, name: str) -> Obstacle:
+        """Why a node has nothing of a resource."""
+        if name.startswith(CLASS_RESOURCES) and not self._by_dra:
+            text = (
+                f"Kubernetes {self._version} has no resources named after DeviceClasses, and {name}"
+                " is nothing there"
+            )
+            return Obstacle("ResourceNotServed", text, _OTHER_WAY, _claim(name))
+        kind = device_type_of(name)
+        if kind is None:
+            text = f"nobody here knows who offers {name}"
+            return Obstacle("ResourceUnknown", text, is_certain=False)
+        device = node.group.device_of(kind)
+        if device is None:
+            return Obstacle("NoSuchDevices", f"the nodes have no {DEVICES[kind]}", _FAR)
+        if device.owner == EXTERNAL_OWNER:
+            text = f"{DEVICES[kind]} are handed out by somebody else's manager"
+            return Obstacle("OwnerUnknown", text, is_certain=False)
+        if device.mechanism is Mechanism.DRA:
+            return self._claimed(device, name)
+        return _other_name(node, kind, name)
+
+    def _claimed(self, device: DevicePlan, name: str) -> Obstacle:
+        """A resource of devices that are handed out by DRA."""
+        kind = device.device_type
+        first = DEVICE_CLASSES[kind][0]
+        why = f"their {DEVICES[kind]} are handed out by DRA, and no DeviceClass stands for {name}"
+        if not self._by_dra:
+            why += f" on Kubernetes {self._version}"
+        return Obstacle("ClaimedDevices", why, _OTHER_WAY, _claim(first))
+
+
+def _claim(name: str) -> str:
+    return (
+        "claim them instead: resourceClaims of a ResourceClaimTemplate with "
+        f"deviceClassName: {name.removeprefix(CLASS_RESOURCES)}"
+    )
+
+
+def _may_be_claimed(node: GroupNode, name: str) -> bool:
+    """Whether a node may have a resource by DRA: others say what they hand out instead."""
+    kind = device_type_of(name)
+    device = node.group.device_of(kind) if kind else None
+    return kind is None or (device is not None and device.mechanism is Mechanism.DRA)
+
+
+def type_of_class(device_class: str) -> DeviceType | None:
+    """The kind of device that a class of the drivers is of; None for others."""
+    return next((one for one, names in DEVICE_CLASSES.items() if device_class in names), None)
+
+
+def device_type_of(name: str) -> DeviceType | None:
+    """The kind of device that a resource is of, parts and shares too; None for others."""
+    if name.startswith(CLASS_RESOURCES):
+        return type_of_class(name.removeprefix(CLASS_RESOURCES))
+    if name.startswith(NVIDIA_RESOURCES):
+        return DeviceType.GPU
+    if name == EFA_RESOURCE:
+        return DeviceType.EFA
+    return DeviceType.NEURON if name.startswith(TAINT_KEYS[DeviceType.NEURON]) else None
+
+
+def _offered(node: GroupNode, name: str, wanted: int, most: int) -> Iterator[Obstacle]:
+    has = node.group.extended_resources[name]
+    if wanted > has:
+        text = f"it wants {wanted} {name} of a node that offers {has}"
+        yield Obstacle("TooFewDevices", text, _TOO_MANY, f"ask for at most {has} {name}")
+    elif most > 1 and _only_one(node, name):
+        text = f"their plugin refuses containers that ask for more than one share, {name}"
+        yield Obstacle("SharesOneByOne", text, _TOO_MANY, f"ask for 1 {name} in each container")
+
+
+def _only_one(node: GroupNode, name: str) -> bool:
+    gpus = node.group.device_of(DeviceType.GPU)
+    if gpus is None or not name.startswith(NVIDIA_RESOURCES):
+        return False
+    told: Mapping[str, Any] = gpus.settings
+    return bool(told.get("single-replica-requests")) or told.get("sharing") == str(Feature.MPS)
+
+
+def _other_name(node: GroupNode, kind: DeviceType, name: str) -> Obstacle:
+    offered = offered_resources(kind, node.group.extended_resources)
+    shown = ", ".join(f"{key}: {count}" for key, count in offered.items()) or "nothing of it"
+    return Obstacle(
+        "OtherResource",
+        f"the nodes do not offer {name}, but {shown}",
+        _OTHER_WAY,
+        f"ask for {' or '.join(offered)}" if offered else "",
+    )
+
+
+def _capacity(node: GroupNode, name: str) -> Fraction | None:
+    """The most that a node can have; less is left for Pods. None where it is not known."""
+    pages = node.group.hugepages_2mi
+    if name == CPU:
+        return Fraction(node.instance.vcpus)
+    if name == MEMORY:
+        return Fraction((node.instance.memory_mib - _PAGE_MIB * (pages or 0)) * MIB)
+    if name == HUGE_PAGES and pages is not None:
+        return Fraction(pages * _PAGE_MIB * MIB)
+    return None
+
+
+def _too_small(name: str, amount: Fraction, has: Fraction) -> Obstacle:
+    if name == CPU:
+        text = f"it wants {float(amount):g} CPUs of a node with {int(has)}"
+        return Obstacle("TooFewCpus", text, _TOO_SMALL, f"ask for fewer than {int(has)} CPUs")
+    code = "TooFewHugePages" if name == HUGE_PAGES else "TooLittleMemory"
+    mib = -(-amount // MIB)
+    text = f"it wants {mib} MiB of {name} of a node with at most {int(has // MIB)} MiB"
+    more = "; the group reserves pages by hugepages_2mi" if name == HUGE_PAGES else ""
+    return Obstacle(code, text, _TOO_SMALL, f"ask for less {name}{more}")

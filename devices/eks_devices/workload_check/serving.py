@@ -1,0 +1,183 @@
+"""Which node groups can serve the Pods of a template, and how far the others are from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..feasibility.verdicts import Status, Verdict
+from ..plans import ClusterPlan
+from .amounts import Amounts, amounts_of
+from .claimed import PodClaim
+from .documents import Document
+from .engine import Asked, Engine
+from .nodes import GroupNode, Obstacle, nodes_of
+from .pods import PodTemplate
+from .reach import Reach
+from .resources import OnNode, ResourceCheck
+
+_MALFORMED = "MalformedClaim"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """The verdict of a group, and how far it is from serving; `fix` is what would bring it there.
+
+    `uses_dra` says whether the Pods have devices by DRA there.
+    """
+
+    verdict: Verdict
+    distance: int = 0
+    fix: str = ""
+    uses_dra: bool = False
+
+
+class Serving:
+    """Judges Pods and claims against the node groups of a plan.
+
+    Args:
+        plan: The node groups.
+        classes: The DeviceClasses among the manifests.
+    """
+
+    def __init__(self, plan: ClusterPlan, classes: tuple[Document, ...]) -> None:
+        self.plan = plan
+        self._nodes = nodes_of(plan)
+        self.engine = Engine(plan, self._nodes, classes)
+        self.reach = Reach(plan, self._nodes)
+        self.resources = ResourceCheck(plan, classes)
+        self._known: dict[Any, tuple[Judged, ...]] = {}
+
+    def asks_for_devices(self, pod: PodTemplate, amounts: Amounts) -> bool:
+        """Whether the Pods of a template ask for devices that node groups are about."""
+        claims = pod.spec.get("resourceClaims")
+        return bool(claims) or any(self.resources.is_device(name) for name, _ in amounts.devices)
+
+    def of_pod(
+        self, pod: PodTemplate, claims: Sequence[PodClaim], amounts: Amounts | None = None
+    ) -> tuple[Judged, ...]:
+        """What each group makes of the Pods of a template, in the order of the plan."""
+        amounts = amounts_of(pod) if amounts is None else amounts
+        names = tuple(name for name, _ in amounts.devices)
+        manifests = [(one.name, one.manifest) for one in claims if one.manifest is not None]
+        sound = [(name, one) for name, one in manifests if not self.engine.faults(one)]
+        asked = self.engine.asked(sound)
+        more = tuple(_beyond(claims, len(sound)))
+        key = (asked.key, amounts, self.reach.key(pod, names), more)
+        if key not in self._known:
+            reach = self.reach.obstacles(pod, names)
+            self._known[key] = self._by_group(
+                self._on_node(at, asked, amounts, (*reach[at], *more))
+                for at in range(len(self._nodes))
+            )
+        return self._known[key]
+
+    def of_claim(self, manifest: Mapping[str, Any], name: str) -> tuple[Judged, ...]:
+        """What each group makes of a claim by itself; it has no faults."""
+        asked = self.engine.asked([(name, manifest)])
+        nothing = Amounts((), ())
+        return self._by_group(
+            self._on_node(at, asked, nothing, ()) for at in range(len(self._nodes))
+        )
+
+    def _by_group(self, found: Iterator[Judged]) -> tuple[Judged, ...]:
+        groups: list[list[tuple[GroupNode, Judged]]] = [[] for _ in self.plan.nodegroups]
+        for node, one in zip(self._nodes, found, strict=True):
+            groups[node.index].append((node, one))
+        return tuple(map(_together, groups))
+
+    def _on_node(
+        self, at: int, asked: Asked, amounts: Amounts, obstacles: tuple[Obstacle, ...]
+    ) -> Judged:
+        node = self._nodes[at]
+        on_node = self.resources.on_node(amounts, node)
+        whole = asked.having(on_node.by_class)
+        found = [*obstacles, *on_node.obstacles]
+        said = self.engine.verdicts(whole)[at] if whole.manifests else None
+        if said is not None and (more := self.engine.obstacle(said, whole, node)) is not None:
+            found.append(more)
+        judged = _judged(node.group.name, found, said, on_node)
+        return replace(judged, uses_dra=bool(whole.manifests))
+
+
+def _beyond(claims: Sequence[PodClaim], sound: int) -> Iterator[Obstacle]:
+    """What stands in the way of claims that cannot be looked at."""
+    there = sum(one.manifest is not None for one in claims)
+    if there > sound:
+        text = "it has a claim that the API server refuses"
+        yield Obstacle(_MALFORMED, text, distance=1)
+    if there < len(claims):
+        missing = next(one for one in claims if one.manifest is None)
+        text = f"what {missing.kind} {missing.object_name} asks for is not known here"
+        yield Obstacle("ClaimNotFound", text, is_certain=False)
+
+
+def _judged(
+    group: str, obstacles: Sequence[Obstacle], said: Verdict | None, on_node: OnNode
+) -> Judged:
+    certain = [one for one in obstacles if one.is_certain]
+    if certain:
+        worst = max(certain, key=lambda one: one.distance)
+        return Judged(
+            verdict=_verdict(group, Status.INFEASIBLE, worst.code, worst.reason),
+            distance=sum(one.distance for one in certain),
+            fix="; ".join(dict.fromkeys(one.fix for one in certain if one.fix)),
+        )
+    if said is not None and said.status is Status.ERROR:
+        if not obstacles:
+            return Judged(verdict=replace(said, nodegroup=group))
+        text = f"{said.reason}; and {obstacles[0].reason}"
+        return Judged(verdict=_verdict(group, Status.UNKNOWN, said.code, text))
+    if obstacles:
+        first = obstacles[0]
+        return Judged(verdict=_verdict(group, Status.UNKNOWN, first.code, first.reason))
+    devices = said.devices if said else ()
+    fits = _least(said, on_node)
+    verdict = Verdict(nodegroup=group, status=Status.FEASIBLE, fits=fits, devices=devices)
+    return Judged(verdict=verdict)
+
+
+def _least(said: Verdict | None, on_node: OnNode) -> int | None:
+    """How many Pods both their claims and their other resources leave room for."""
+    if said is None:
+        return on_node.fits
+    if said.fits is None or on_node.fits is None:
+        return said.fits
+    return min(said.fits, on_node.fits)
+
+
+def _verdict(group: str, status: Status, code: str, reason: str) -> Verdict:
+    return Verdict(
+        nodegroup=group,
+        status=status,
+        code=code,
+        reason=reason,
+        fits=0 if status is Status.INFEASIBLE else None,
+    )
+
+
+def _together(types: Sequence[tuple[GroupNode, Judged]]) -> Judged:
+    """The verdict of a group with several instance types: what holds for all, or each by itself."""
+    first = types[0][1]
+    statuses = {one.verdict.status for _, one in types}
+    nearest = min((one for _, one in types), key=lambda one: one.distance)
+    if len({one.verdict.reason for _, one in types}) == 1:
+        fits = [one.verdict.fits for _, one in types]
+        known = [one for one in fits if one is not None]
+        least = min(known) if len(known) == len(fits) else None
+        return replace(first, verdict=replace(first.verdict, fits=least))
+    told = "; ".join(
+        f"{node.instance.name}: {one.verdict.reason or 'can serve'}" for node, one in types
+    )
+    if len(statuses) == 1:
+        return replace(nearest, verdict=replace(first.verdict, reason=told))
+    group = first.verdict.nodegroup
+    if Status.ERROR in statuses:
+        failing = next(one for _, one in types if one.verdict.status is Status.ERROR)
+        return replace(failing, verdict=replace(failing.verdict, reason=told))
+    return Judged(
+        verdict=_verdict(group, Status.UNKNOWN, "DependsOnInstanceType", told),
+        distance=nearest.distance,
+        uses_dra=any(one.uses_dra for _, one in types),
+    )

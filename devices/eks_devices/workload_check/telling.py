@@ -1,0 +1,183 @@
+"""What verdicts come to, in a user's words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final
+
+from ..feasibility.verdicts import Status
+from ..findings import Finding, Severity, info
+from ..names import NODEGROUP_LABEL, POOL_LABEL
+from ..plans import ClusterPlan
+from ..vocabulary import DeviceType
+from .affinity import selects_by
+from .documents import path_of
+from .engine import Asked
+from .pods import PodTemplate
+from .resources import DEVICES, device_type_of, type_of_class
+from .serving import Judged
+
+OF_CLAIM: Final = ("ExpressionInvalid", "TooManyDevicesInClaim")
+"""What is wrong with a claim wherever it goes."""
+
+_MOST_NAMED: Final = 4
+_MOST_REASONS: Final = 5
+_SCALE: Final = "https://github.com/kubernetes/autoscaler/issues/7724"
+_ATTEMPT: Final = (
+    "https://github.com/kubernetes/kubernetes/blob/v1.37.2/pkg/scheduler/framework/plugins/"
+    "dynamicresources/dynamicresources.go"
+)
+
+
+def unserved(judged: Sequence[Judged], path: str, *, what: str) -> Iterator[Finding]:
+    """The fault of what no group can serve, nearest misses first.
+
+    Args:
+        judged: The verdicts of the groups.
+        path: How the finding names the place.
+        what: What nobody serves, and what becomes of it.
+    """
+    if any(one.verdict.status is not Status.INFEASIBLE for one in judged):
+        return
+    near = sorted(judged, key=lambda one: one.distance)
+    code = "NoNodegroupServesPod" if what.startswith("these Pods") else "NoNodegroupServesClaim"
+    reasons = "; ".join(_reasons(near)) or "there is none"
+    yield Finding(
+        code=code,
+        severity=Severity.ERROR,
+        path=path,
+        message=f"no node group can serve {what}: {reasons}",
+        fix=_fix(near),
+    )
+
+
+def _reasons(near: Sequence[Judged]) -> Iterator[str]:
+    """Groups with their reasons, those of one reason together."""
+    by_reason: dict[str, list[str]] = {}
+    for one in near:
+        by_reason.setdefault(one.verdict.reason, []).append(one.verdict.nodegroup)
+    for at, (reason, groups) in enumerate(by_reason.items()):
+        if at == _MOST_REASONS:
+            left = sum(map(len, list(by_reason.values())[at:]))
+            yield f"and {left} more node groups are further from it"
+            return
+        yield f"{named(groups)}: {reason}"
+
+
+def _fix(near: Sequence[Judged]) -> str:
+    first = next((one for one in near if one.fix), None)
+    if first is None:
+        return "change the claim or the Pod, or add a node group that fits"
+    return f"for {first.verdict.nodegroup}, {first.fix}"
+
+
+def named(groups: Sequence[str]) -> str:
+    """Names of node groups, the first few of many."""
+    shown, left = groups[:_MOST_NAMED], len(groups) - _MOST_NAMED
+    return ", ".join(shown) + (f" and {left} more" if left > 0 else "")
+
+
+def failing(
+    judged: Sequence[Judged], path: str, *, told: Collection[str] = ()
+) -> Iterator[Finding]:
+    """The faults of claims that stop the scheduler's attempt at a Pod.
+
+    Args:
+        judged: The verdicts of the groups.
+        path: How the findings name the place.
+        told: The codes that somebody tells already.
+    """
+    wrong = [one.verdict for one in judged if one.verdict.status is Status.ERROR]
+    for code in dict.fromkeys(one.code for one in wrong):
+        if code in told:
+            continue
+        alike = [one for one in wrong if one.code == code]
+        groups = named([one.nodegroup for one in alike])
+        if code in OF_CLAIM:
+            yield _of_claim(code, path, alike[0].reason)
+            continue
+        fine = [one.verdict.nodegroup for one in judged if one.verdict.status is Status.FEASIBLE]
+        others = f", also for {named(fine)}, which could serve it" if fine else ""
+        select = f"; or select nodes: nodeSelector: {{{NODEGROUP_LABEL}: {fine[0]}}}"
+        mend = "write a count" if code == "AllBreaksConstraint" else "guard the expression"
+        yield Finding(
+            code="AttemptFailsOnNodegroup",
+            severity=Severity.ERROR,
+            path=path,
+            message=f"on nodes of {groups} the scheduler stops its whole attempt at such a Pod"
+            f"{others}: {alike[0].reason}",
+            fix=mend + (select if fine else ""),
+            source=_ATTEMPT,
+        )
+
+
+def _of_claim(code: str, path: str, reason: str) -> Finding:
+    fix = "mend the expression" if code == "ExpressionInvalid" else "split it into two claims"
+    return Finding(code=code, severity=Severity.ERROR, path=path, message=reason, fix=fix)
+
+
+def by_both(
+    pod: PodTemplate, judged: Sequence[Judged], asked: Asked, resources: Sequence[str]
+) -> Iterator[Finding]:
+    """The fault of Pods that ask for one kind of device by a resource and by a claim."""
+    if any(one.verdict.status is not Status.INFEASIBLE for one in judged):
+        return
+    claimed = {type_of_class(one) for one in asked.classes}
+    for kind in DeviceType:
+        names = [one for one in resources if device_type_of(one) is kind]
+        if kind in claimed and names:
+            yield Finding(
+                code="BothMechanisms",
+                severity=Severity.ERROR,
+                path=path_of(pod.steps),
+                message=f"these Pods ask for {DEVICES[kind]} by {names[0]} and by a claim, and a "
+                "node hands them out in one way, so that no node can serve both",
+                fix=f"ask by the claim alone, or by {names[0]} alone",
+            )
+
+
+def served(pod: PodTemplate, judged: Sequence[Judged], plan: ClusterPlan) -> Iterator[Finding]:
+    """What is worth knowing of Pods that a group can serve, or may."""
+    path = path_of(pod.steps)
+    fine = [one for one in judged if one.verdict.status is Status.FEASIBLE]
+    may = [one for one in judged if one.verdict.status is Status.UNKNOWN]
+    if len(fine) > 1 and not selects_by(pod, (NODEGROUP_LABEL, POOL_LABEL)):
+        groups = [one.verdict.nodegroup for one in fine]
+        yield info(
+            "SeveralNodegroupsServe",
+            path,
+            f"{len(fine)} node groups can serve these Pods, and which does is left to chance: "
+            f"{named(groups)}",
+            fix=f"where it matters, add nodeSelector: {{{NODEGROUP_LABEL}: {groups[0]}}}",
+        )
+    if not fine and may and any(one.verdict.code != "ClaimNotFound" for one in may):
+        yield info(
+            "NotKnownBeforeNodesRun",
+            path,
+            "whether a node group can serve these Pods is not known before nodes run: "
+            + "; ".join(_reasons(may)),
+        )
+    yield from _from_zero([*fine, *may], path, plan)
+
+
+def _from_zero(able: Sequence[Judged], path: str, plan: ClusterPlan) -> Iterator[Finding]:
+    """Claims make no autoscaler start the first node of a group."""
+    groups = {one.name: one for one in plan.nodegroups}
+    empty = [
+        one.verdict.nodegroup
+        for one in able
+        if one.uses_dra
+        and (group := groups[one.verdict.nodegroup]).min_size == 0
+        and group.desired_size is None
+        and group.scheduled_size is None
+    ]
+    if empty and len(empty) == len(able):
+        yield info(
+            "ScaleFromZero",
+            path,
+            f"the nodes that can serve these Pods are all of groups that begin with none, "
+            f"{named(empty)}, and Cluster Autoscaler starts no first node for a claim",
+            fix="give a group min_size=1, start it by hand or by a scheduled action, or let "
+            "Karpenter 1.15 or later with DRA make the nodes",
+            source=_SCALE,
+        )
