@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from .claims_alone import ClaimCheck
 from .documents import DEFAULT_NAMESPACE, Document, Steps, flattened, path_of, text_of
 from .pods import PodTemplate
 from .report import ClaimVerdicts, PodVerdicts, Remark, WorkloadReport
-from .rules import RULES, Context
+from .rules import RULES, SET_RULES, Context, Whole
 from .serving import Judged, Serving
 from .telling import by_both, failing, served, unserved
 from .tolerations import toleration_faults
@@ -81,8 +81,9 @@ class _Check:
         read = (replace(one, default_namespace=namespace) for one in self._read(documents))
         self._documents = tuple(flattened(read))
         self._plan = plan
+        self._planned = self._readable(planned)
         classes = tuple(one for one in self._documents if one.kind == _CLASS)
-        self._claims = KnownClaims(self._documents, self._readable(planned))
+        self._claims = KnownClaims(self._documents, self._planned)
         self._serving = Serving(plan, classes)
         self._alone = ClaimCheck(self._serving)
 
@@ -113,12 +114,25 @@ class _Check:
             for pod, named in zip(pods, claims, strict=True)
             if (found := self._of_pod(pod, named)) is not None
         ]
+        self._of_all(zip(pods, claims, strict=True))
         return WorkloadReport(
             remarks=tuple(self._remarks),
             pods=tuple(judged),
             claims=alone,
             templates=len(pods),
         )
+
+    def _of_all(self, pods: Iterable[tuple[PodTemplate, tuple[PodClaim, ...]]]) -> None:
+        """What only all manifests together tell."""
+        whole = Whole(
+            documents=self._documents,
+            pods=[Context(pod=pod, claims=some, plan=self._plan) for pod, some in pods],
+            planned_claims=self._planned,
+            plan=self._plan,
+        )
+        for rule in SET_RULES:
+            for document, steps, found in rule(whole):
+                self._note(document, [(steps, found)])
 
     def _of_versions(self) -> None:
         for one in self._documents:

@@ -1,18 +1,54 @@
-"""What is wrong with Pods beside their claims: each rule looks at one Pod template."""
+"""What is wrong with Pods beside their claims: rules for one Pod template, and for all together."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from ...findings import Finding
-from ..documents import Steps
-from .context import Context
+from . import (
+    amounts,
+    claim_wiring,
+    efa_memory,
+    efa_use,
+    extended_by_dra,
+    gpu_visibility,
+    host_access,
+    name_clashes,
+    named_claims,
+    neuron_cores,
+    priorities,
+    queues,
+    shared_devices,
+)
+from .context import Context, Told
+from .whole import ToldOfDocument, Whole
 
-Rule = Callable[[Context], Iterator[tuple[Steps, Finding]]]
+Rule = Callable[[Context], Iterator[Told]]
 """Findings of a Pod template, each with the steps to its place from the Pod's spec."""
 
-RULES: Final[tuple[Rule, ...]] = ()
-"""All rules, in the order in which they tell."""
+SetRule = Callable[[Whole], Iterator[ToldOfDocument]]
+"""Findings of manifests that are looked at together, each with its manifest and place."""
 
-__all__ = ["RULES", "Context", "Rule"]
+RULES: Final[tuple[Rule, ...]] = (
+    *claim_wiring.RULES,
+    *amounts.RULES,
+    *shared_devices.RULES,
+    *efa_use.RULES,
+    *efa_memory.RULES,
+    *host_access.RULES,
+    *gpu_visibility.RULES,
+    *neuron_cores.RULES,
+    *queues.RULES,
+)
+"""All rules for one Pod template, in the order in which they tell."""
+
+SET_RULES: Final[tuple[SetRule, ...]] = (
+    *name_clashes.SET_RULES,
+    *extended_by_dra.SET_RULES,
+    *shared_devices.SET_RULES,
+    *named_claims.SET_RULES,
+    *priorities.SET_RULES,
+)
+"""All rules for manifests together, in the order in which they tell."""
+
+__all__ = ["RULES", "SET_RULES", "Context", "Rule", "SetRule", "Whole"]

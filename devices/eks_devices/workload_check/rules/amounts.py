@@ -1,0 +1,127 @@
+"""Amounts of resources that the API server refuses, and resources that nobody offers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, Final
+
+from ..._pod_resources import extended_faults
+from ...names import NEURON_CORE_RESOURCE, NEURON_RESOURCE, RETIRED_NEURON_RESOURCE
+from ...quantities import amount_of, quantity_of
+from ..documents import Steps, path_of
+from ..pods import Container
+from .asking import amounts, asks_for
+from .context import Context, Told
+from .readable import UNKNOWN
+
+_HUGE: Final = "hugepages-"
+_BESIDE: Final = ("cpu", "memory")
+_PAGES: Final = "https://kubernetes.io/docs/tasks/manage-hugepages/scheduling-hugepages/"
+_PLUGIN: Final = "https://docs.aws.amazon.com/eks/latest/userguide/device-management-neuron.html"
+
+
+def extended_amounts(context: Context) -> Iterator[Told]:
+    """Extended resources are whole numbers, and a request of them is the limit."""
+    for container in context.containers:
+        steps = (*container.steps, "resources")
+        path = path_of((*context.pod.steps, *steps))
+        both = amounts(container)
+        # A token may be any amount.
+        unknown = {name for one in both for name, value in one.items() if value is UNKNOWN}
+        limits, requests = (
+            {name: value for name, value in one.items() if name not in unknown} for one in both
+        )
+        for found in extended_faults(container.name, path, limits, requests):
+            field, name = _place(found.path.removeprefix(path), limits, requests)
+            yield (*steps, field, name), replace(found, path=f"{path}.{field}[{name!r}]")
+
+
+def _place(rest: str, limits: dict[str, Any], requests: dict[str, Any]) -> tuple[str, str]:
+    """The field and the resource that a fault names by `.limits['<name>']`."""
+    field = "limits" if rest.startswith(".limits") else "requests"
+    named = limits if field == "limits" else requests
+    return field, next((one for one in named if rest == f".{field}[{one!r}]"), "")
+
+
+def huge_pages(context: Context) -> Iterator[Told]:
+    """Huge pages have one amount as limit and request, in whole pages, beside memory or cpu."""
+    for container in context.containers:
+        limits, requests = amounts(container)
+        names = dict.fromkeys(one for one in (*limits, *requests) if one.startswith(_HUGE))
+        steps = (*container.steps, "resources")
+        for name in names:
+            yield from _size_faults(context, container, name)
+        if names and not any(one in limits or one in requests for one in _BESIDE):
+            yield context.error(
+                steps,
+                "HugePagesNeedMemory",
+                "the API server takes huge pages only beside memory or cpu of the same container",
+                got=[*names],
+                allowed="a container with memory or cpu among its requests or limits",
+                fix="add memory to the requests of the container",
+                source=_PAGES,
+            )
+
+
+def _size_faults(context: Context, container: Container, name: str) -> Iterator[Told]:
+    limits, requests = amounts(container)
+    limit, request = limits.get(name), requests.get(name)
+    if UNKNOWN in (limit, request):
+        return
+    page = amount_of(name.removeprefix(_HUGE))
+    for field, given in (("limits", limit), ("requests", request)):
+        steps = (*container.steps, "resources", field, name)
+        if given is not None and page and not _is_multiple(given, page):
+            yield _no_whole_pages(context, steps, name, given)
+            return
+    if request is not None and quantity_of(request) != quantity_of(limit):
+        yield context.error(
+            (*container.steps, "resources", "requests", name),
+            "HugePagesNotEqual",
+            "the API server takes huge pages only where request and limit are the same",
+            got={"request": request, "limit": limit},
+            allowed="a limit alone, or the same amount as limit and request",
+            fix=f"write {name} among the limits; the request follows from it",
+            source=_PAGES,
+        )
+
+
+def _is_multiple(given: Any, page: Fraction) -> bool:
+    amount = quantity_of(given)
+    return amount is not None and amount >= 0 and amount % page == 0
+
+
+def _no_whole_pages(context: Context, steps: Steps, name: str, given: Any) -> Told:
+    size = name.removeprefix(_HUGE)
+    return context.error(
+        steps,
+        "MalformedQuantity",
+        "huge pages are counted in whole ones; a number without a unit is one of bytes",
+        got=given,
+        allowed=f"a multiple of {size} with its unit",
+        fix='write the amount with its unit, such as "5120Mi"',
+        source=_PAGES,
+    )
+
+
+def retired_resources(context: Context) -> Iterator[Told]:
+    """What the Neuron device plugin called devices once."""
+    for container in context.containers:
+        if asks_for(container, RETIRED_NEURON_RESOURCE.__eq__):
+            limits, _ = amounts(container)
+            field = "limits" if RETIRED_NEURON_RESOURCE in limits else "requests"
+            yield context.error(
+                (*container.steps, "resources", field, RETIRED_NEURON_RESOURCE),
+                "RetiredResource",
+                f"no device plugin offers {RETIRED_NEURON_RESOURCE} any more, so the Pod would "
+                "wait for ever",
+                got=RETIRED_NEURON_RESOURCE,
+                allowed=f"{NEURON_RESOURCE} or {NEURON_CORE_RESOURCE}",
+                fix=f"ask for {NEURON_RESOURCE}, which counts the same devices",
+                source=_PLUGIN,
+            )
+
+
+RULES = (extended_amounts, huge_pages, retired_resources)

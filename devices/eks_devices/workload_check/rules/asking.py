@@ -1,0 +1,78 @@
+"""What containers ask for: amounts of resources and variables of their environment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from ...names import (
+    CLASS_RESOURCES,
+    DEVICE_CLASSES,
+    EFA_RESOURCE,
+    GPU_RESOURCE,
+    NEURON_RESOURCE,
+    NVIDIA_RESOURCES,
+)
+from ...quantities import count_of
+from ...vocabulary import DeviceType
+from ..documents import mapping, mappings
+from ..pods import Container
+from .readable import UNKNOWN
+
+# Shares and partitions of GPUs, and cores of Neuron devices, begin alike.
+_BEGINNINGS: Final = {
+    GPU_RESOURCE: DeviceType.GPU,
+    f"{NVIDIA_RESOURCES}mig-": DeviceType.GPU,
+    NEURON_RESOURCE: DeviceType.NEURON,
+    EFA_RESOURCE: DeviceType.EFA,
+}
+_CLASSES: Final = {
+    name: device_type for device_type, names in DEVICE_CLASSES.items() for name in names
+}
+
+
+def device_of(resource: str) -> DeviceType | None:
+    """What devices an extended resource is of; None for what this library does not know."""
+    if resource.startswith(CLASS_RESOURCES):
+        return _CLASSES.get(resource.removeprefix(CLASS_RESOURCES))
+    return next((one for begin, one in _BEGINNINGS.items() if resource.startswith(begin)), None)
+
+
+def amounts(container: Container) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """The limits and the requests of a container."""
+    resources = mapping(container.content, "resources")
+    return mapping(resources, "limits"), mapping(resources, "requests")
+
+
+def amount(container: Container, name: str) -> Any:
+    """How much of a resource a container asks for, None where it does not."""
+    limits, requests = amounts(container)
+    given = limits.get(name)
+    return requests.get(name) if given is None else given
+
+
+def asks_for(container: Container, wanted: Callable[[str], bool]) -> bool:
+    """Whether a container asks for any of the resources whose names are meant."""
+    return any(
+        wanted(name) and (value is UNKNOWN or count_of(value) > 0)
+        for amount in amounts(container)
+        for name, value in amount.items()
+    )
+
+
+def variables(container: Container) -> Iterator[tuple[int, str, str | None]]:
+    """The variables of a container: index, name, and the value where it is written there."""
+    for index, one in mappings(container.content, "env"):
+        if isinstance(name := one.get("name"), str):
+            value = one.get("value")
+            yield index, name, value if isinstance(value, str) else None
+
+
+def is_lasting(container: Container) -> bool:
+    """Whether a container runs beside the others: no init container, or one that goes on."""
+    return not container.is_init or container.content.get("restartPolicy") == "Always"
+
+
+def is_privileged(container: Container) -> bool:
+    """Whether a container sees all devices of its node."""
+    return mapping(container.content, "securityContext").get("privileged") is True

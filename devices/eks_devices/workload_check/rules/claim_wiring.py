@@ -1,0 +1,188 @@
+"""How a Pod's claims are declared, and how its containers name them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from ...findings import meant
+from ...names import EFA_DRIVER
+from ...syntax import is_dns_label, is_dns_subdomain
+from ...vocabulary import DeviceType
+from ..documents import mapping, mappings
+from ..pods import Container
+from .claim_content import request_names, types_of
+from .context import Context, Told, names_of_claims
+from .readable import UNKNOWN
+
+_SOURCES: Final = ("resourceClaimName", "resourceClaimTemplateName")
+_PAGE: Final = (
+    "https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/"
+)
+_API: Final = (
+    "https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/core/validation/validation.go"
+)
+_KUBELET: Final = (
+    "https://github.com/kubernetes/kubernetes/blob/master/pkg/kubelet/cm/dra/claiminfo.go"
+)
+
+
+def claim_sources(context: Context) -> Iterator[Told]:
+    """An entry of `resourceClaims` names one claim, or one template."""
+    for index, entry in mappings(context.spec, "resourceClaims"):
+        given = [field for field in _SOURCES if entry.get(field) is not None]
+        steps = ("resourceClaims", index)
+        if len(given) != 1:
+            code = "BothClaimSources" if given else "NoClaimSource"
+            yield context.error(
+                steps,
+                code,
+                "the API server takes a Pod's claim from one place: a claim that exists, or a "
+                "template that makes one for each Pod",
+                got=given,
+                allowed="either resourceClaimName or resourceClaimTemplateName",
+                fix=f"leave {_SOURCES[0]} out for a claim of each Pod's own, or "
+                f"{_SOURCES[1]} for one that Pods share"
+                if given
+                else f"write {_SOURCES[1]}, or {_SOURCES[0]} for a claim that Pods share",
+                source=_PAGE,
+            )
+        for field in given:
+            name = entry[field]
+            if name is not UNKNOWN and not (isinstance(name, str) and is_dns_subdomain(name)):
+                yield _malformed(context, (*steps, field), name)
+
+
+def claim_names(context: Context) -> Iterator[Told]:
+    """Each entry of `resourceClaims` has a name of its own."""
+    seen: set[str] = set()
+    for index, entry in mappings(context.spec, "resourceClaims"):
+        name, steps = entry.get("name"), ("resourceClaims", index, "name")
+        if isinstance(name, str) and name in seen:
+            yield context.error(
+                steps,
+                "RepeatedClaimName",
+                "two claims of the Pod have one name, and the API server refuses the Pod",
+                got=name,
+                allowed="names that differ within the Pod",
+                fix="give each its own name, and let containers list both",
+                source=_API,
+            )
+        elif isinstance(name, str) and is_dns_label(name):
+            seen.add(name)
+        elif name is not UNKNOWN:
+            yield _malformed(context, steps, name)
+
+
+def _malformed(context: Context, steps: tuple[str | int, ...], name: Any) -> Told:
+    return context.error(
+        steps,
+        "MalformedClaimName",
+        "the API server takes no such name",
+        got=name,
+        allowed="lower-case letters, digits and '-', with a letter or digit at both ends, and at "
+        "most 63 of them for the Pod's own name of a claim",
+        fix="write a name of that form",
+        source=_API,
+    )
+
+
+def listed_claims_exist(context: Context) -> Iterator[Told]:
+    """A container lists claims that its Pod has, each once."""
+    known = [one.get("name") for _, one in mappings(context.spec, "resourceClaims")]
+    names = [one for one in known if isinstance(one, str)]
+    for container in context.containers:
+        seen: set[tuple[str, str]] = set()
+        for index, name, request in _entries(container):
+            steps = (*container.steps, "resources", "claims", index)
+            if name not in names and UNKNOWN not in known:
+                yield context.error(
+                    (*steps, "name"),
+                    "UnknownPodClaim",
+                    "the container lists a claim that the Pod does not have, and the API server "
+                    "refuses the Pod",
+                    got=name,
+                    allowed=", ".join(names) or "names from spec.resourceClaims, which is empty",
+                    fix=meant(name, names) or "add the claim to spec.resourceClaims of the Pod",
+                    source=_API,
+                )
+            if _repeats((name, request), seen):
+                yield _repeated_entry(context, steps, name, request)
+            seen.add((name, request))
+
+
+def _entries(container: Container) -> Iterator[tuple[int, str, str]]:
+    for index, one in mappings(mapping(container.content, "resources"), "claims"):
+        name, request = one.get("name"), one.get("request")
+        if isinstance(name, str):
+            yield index, name, request if isinstance(request, str) else ""
+
+
+def _repeats(entry: tuple[str, str], seen: set[tuple[str, str]]) -> bool:
+    """Whether an entry says again what one before it said: the whole claim has every request."""
+    name, request = entry
+    whole = (name, "") in seen
+    return whole or entry in seen or (not request and any(name == one for one, _ in seen))
+
+
+def _repeated_entry(
+    context: Context, steps: tuple[str | int, ...], name: str, request: str
+) -> Told:
+    return context.error(
+        steps,
+        "ClaimListedTwice",
+        "the container lists a claim twice, and the API server refuses the Pod",
+        got=f"{name}/{request}" if request else name,
+        allowed="the claim once, or each of its requests once",
+        fix="leave one of the entries out",
+        source=_API,
+    )
+
+
+def listed_requests_exist(context: Context) -> Iterator[Told]:
+    """A container that lists one request of a claim gets devices only if the claim has it."""
+    known = {one.name: one for one in context.claims}
+    for container in context.containers:
+        for index, name, request in _entries(container):
+            claim = known.get(name)
+            names = request_names(claim) if claim else []
+            if request and names and request not in names:
+                told = meant(request, names)
+                yield context.warn(
+                    (*container.steps, "resources", "claims", index, "request"),
+                    "UnknownRequestOfClaim",
+                    f"the claim {name} has no request {request}, so the container starts without "
+                    f"any device of it; its requests are {', '.join(names)}",
+                    fix=told or "name a request of the claim, or leave `request` out for all",
+                    source=_KUBELET,
+                )
+
+
+def unused_claims(context: Context) -> Iterator[Told]:
+    """A claim that no container lists is allocated, and gives nobody its devices."""
+    used = {name for one in context.containers for name in names_of_claims(one)}
+    for claim in context.claims:
+        if claim.name in used:
+            continue
+        efa_alone = types_of(claim) == {DeviceType.EFA}
+        yield context.warn(
+            claim.steps,
+            "ClaimNotListed",
+            f"no container lists the claim {claim.name}: its EFAs come to all containers of the "
+            f"Pod by themselves ({EFA_DRIVER}), and to autoscalers the Pod seems to want none"
+            if efa_alone
+            else f"no container lists the claim {claim.name}: its devices are kept for the Pod, "
+            "and no container can use them",
+            fix=f"add {{name: {claim.name}}} to resources.claims of the containers that use it, "
+            "or leave the claim out",
+            source=_PAGE,
+        )
+
+
+RULES = (
+    claim_sources,
+    claim_names,
+    listed_claims_exist,
+    listed_requests_exist,
+    unused_claims,
+)

@@ -1,0 +1,166 @@
+"""Memory and the network of Pods with EFA."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from ..._data import read_toml
+from ...names import EFA_DRIVER
+from ...plans import NodegroupPlan
+from ...quantities import MIB, quantity_of
+from ...vocabulary import DeviceType, OperatingSystem
+from ..documents import mapping, sequence
+from ..pods import Container
+from .asking import amount, is_lasting, is_privileged
+from .claim_content import types_of
+from .context import Context, Told
+from .efa_use import takes_efa
+from .readable import UNKNOWN
+
+_HUGEPAGES: Final = "hugepages-2Mi"
+_PAGE_MIB: Final = 2
+_SPELLINGS: Final = ("IPC_LOCK", "CAP_IPC_LOCK")
+_NODE_EFA: Final = "https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html"
+_REGISTERED: Final = "https://github.com/ofiwg/libfabric/issues/9739"
+_MEMLOCK: Final = "https://github.com/NVIDIA/nvidia-container-toolkit/issues/2037"
+_DRANET: Final = "https://github.com/kubernetes-sigs/dranet/blob/v1.4.0/pkg/driver/nri_hooks.go"
+
+
+def efa_without_huge_pages(context: Context) -> Iterator[Told]:
+    """Containers with EFAs and without huge pages."""
+    usual = read_toml("pod_rules.toml")["efa_huge_pages"][0]["usual"]
+    for container in context.containers:
+        if not is_lasting(container) or not takes_efa(context, container):
+            continue
+        if amount(container, _HUGEPAGES) is None:
+            yield context.warn(
+                (*container.steps, "resources"),
+                "EfaWithoutHugePages",
+                f"container {container.name} takes EFAs and no huge pages: libfabric has its "
+                "buffers in them, and may register little memory without",
+                fix=f'add {_HUGEPAGES}: "{usual}" to its limits, beside memory or cpu; each '
+                "node has to have as much for all its Pods together",
+                source=_REGISTERED,
+            )
+
+
+def more_huge_pages_than_nodes(context: Context) -> Iterator[Told]:
+    """Huge pages of which no node that the Pod may come to has so many."""
+    for container in context.containers:
+        given = amount(container, _HUGEPAGES)
+        wanted = quantity_of(given) if given is not UNKNOWN else None
+        if not wanted or wanted <= 0:
+            continue
+        groups = [one for one in context.groups if one.devices]
+        most = [_pages(one) for one in groups]
+        known = [one for one in most if one is not None]
+        if known and len(known) == len(most) and max(known) * _PAGE_MIB * MIB < wanted:
+            told = {group.name: f"{(_pages(group) or 0) * _PAGE_MIB}Mi" for group in groups}
+            yield context.warn(
+                (*container.steps, "resources"),
+                "TooManyHugePages",
+                f"container {container.name} wants {given} of huge pages, and nodes reserve less: "
+                + ", ".join(f"{name} {size}" for name, size in told.items()),
+                fix="ask for less, or give the node group more by hugepages_2mi",
+                source=_NODE_EFA,
+            )
+
+
+def _pages(group: NodegroupPlan) -> int | None:
+    """How many huge pages nodes reserve; None where that is not known."""
+    if group.hugepages_2mi is not None:
+        return group.hugepages_2mi
+    if group.user_data is not None or group.ami_id is not None:
+        return None
+    rows = read_toml("pod_rules.toml")["efa_huge_pages"]
+    pages = {row["operating_system"]: int(row["pages"]) for row in rows}
+    has_efa = group.device_of(DeviceType.EFA) is not None
+    return pages.get(str(group.operating_system)) if has_efa else None
+
+
+def useless_memory_lock(context: Context) -> Iterator[Told]:
+    """IPC_LOCK of containers whose user cannot use it."""
+    for container in context.containers:
+        if not takes_efa(context, container) or not _has_lock(container):
+            continue
+        user, never_root = (
+            _of_both(context, container, name) for name in ("runAsUser", "runAsNonRoot")
+        )
+        if (type(user) is int and user != 0) or (user is None and never_root is True):
+            yield context.warn(
+                (*container.steps, "securityContext"),
+                "IpcLockNeedsRoot",
+                f"{_SPELLINGS[0]} does nothing for another user than root, whose containers go on "
+                "with the limit of the node",
+                fix=f"run as root, or leave {_SPELLINGS[0]} out and raise the limit of the nodes: "
+                "Bottlerocket does with EFA, Amazon Linux 2023 by RLIMIT_MEMLOCK in containerd's "
+                "base runtime spec",
+                source=_MEMLOCK,
+            )
+
+
+def _has_lock(container: Container) -> bool:
+    """Whether a container has the capability, as privileged ones have all."""
+    added = sequence(mapping(_security(container), "capabilities"), "add")
+    return any(isinstance(one, str) and one in _SPELLINGS for one in added)
+
+
+def little_locked_memory(context: Context) -> Iterator[Told]:
+    """Containers with EFAs that lock no more memory than Amazon Linux 2023 lets them."""
+    for container in context.containers:
+        if not is_lasting(container) or is_privileged(container) or _has_lock(container):
+            continue
+        if not takes_efa(context, container):
+            continue
+        groups = context.groups_with(DeviceType.EFA)
+        names = [one.name for one in groups if one.operating_system is OperatingSystem.AL2023]
+        if names and all(one.user_data is None and one.ami_id is None for one in groups):
+            yield context.tell(
+                (*container.steps, "securityContext"),
+                "EfaLockedMemory",
+                f"EFA locks the memory that it sends from, and nodes of {', '.join(names)} let "
+                f"container {container.name} lock little",
+                fix=f"add the capability {_SPELLINGS[0]} to a container that runs as root, or "
+                "raise RLIMIT_MEMLOCK in containerd's base runtime spec by the group's user data",
+                source=_MEMLOCK,
+            )
+            return
+
+
+def _security(container: Container) -> Any:
+    return mapping(container.content, "securityContext")
+
+
+def _of_both(context: Context, container: Container, name: str) -> Any:
+    """A setting of the container, or else of its Pod."""
+    own = _security(container).get(name)
+    return mapping(context.spec, "securityContext").get(name) if own is None else own
+
+
+def efa_claim_on_host_network(context: Context) -> Iterator[Told]:
+    """A Pod in the network of its node, with a claim for EFAs."""
+    if context.spec.get("hostNetwork") is not True:
+        return
+    for claim in context.claims:
+        if DeviceType.EFA in types_of(claim):
+            yield context.error(
+                ("hostNetwork",),
+                "EfaClaimOnHostNetwork",
+                f"the DRA driver of EFA ({EFA_DRIVER}) starts no Pod with its devices in the "
+                "network of the node, so the Pod would wait for ever",
+                got=True,
+                allowed="a network of the Pod's own beside claims for EFA",
+                fix="leave hostNetwork out, or use the device plugin for EFA",
+                source=_DRANET,
+            )
+            return
+
+
+RULES = (
+    efa_without_huge_pages,
+    more_huge_pages_than_nodes,
+    useless_memory_lock,
+    little_locked_memory,
+    efa_claim_on_host_network,
+)

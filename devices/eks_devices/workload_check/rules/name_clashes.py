@@ -1,0 +1,70 @@
+"""Claims and templates of one name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ...findings import Finding, fault, warning
+from ..documents import Document, mapping
+from .whole import ToldOfDocument, Whole
+
+_KINDS: Final = ("ResourceClaim", "ResourceClaimTemplate")
+_STEPS: Final = ("metadata", "name")
+_PAGE: Final = (
+    "https://kubernetes.io/docs/reference/kubernetes-api/resource/resource-claim-template-v1/"
+)
+
+
+def clashes(whole: Whole) -> Iterator[ToldOfDocument]:
+    """Two objects of one kind, namespace and name, in the manifests or in the plan's app."""
+    seen = {
+        (one.kind, one.namespace, one.name): (one, "the app of the plan")
+        for one in whole.readable_planned
+    }
+    for document, copy in whole.readable_documents:
+        key = (copy.kind, copy.namespace, copy.name)
+        if copy.kind not in _KINDS or not mapping(copy.content, "metadata").get("name"):
+            continue
+        first, origin = seen.setdefault(key, (copy, copy.origin or "these manifests"))
+        if first is copy:
+            continue
+        if not _is_same(first, copy):
+            yield document, _STEPS, _clash(copy, origin)
+        elif not _is_planned(whole, first):
+            yield document, _STEPS, _repeated(copy, origin)
+
+
+def _is_planned(whole: Whole, document: Document) -> bool:
+    return any(document is one for one in whole.readable_planned)
+
+
+def _is_same(one: Document, other: Document) -> bool:
+    """Whether two objects ask for the same; metadata can change later."""
+    return one.content.get("spec") == other.content.get("spec")
+
+
+def _clash(copy: Document, origin: str) -> Finding:
+    return fault(
+        "ClaimNameClash",
+        ".".join(_STEPS),
+        f"another {copy.kind} of this name asks for something else ({origin}), and the API server "
+        "refuses to change one: Pods get what was there first",
+        got=f"{copy.namespace}/{copy.name}",
+        allowed="one object of a kind by each name in a namespace",
+        fix="rename one of them, and the claims of the Pods that mean it",
+        source=_PAGE,
+    )
+
+
+def _repeated(copy: Document, origin: str) -> Finding:
+    return warning(
+        "ClaimWrittenTwice",
+        ".".join(_STEPS),
+        f"the {copy.kind} {copy.namespace}/{copy.name} is written twice ({origin})",
+        fix="leave one of them out, before they differ",
+        source=_PAGE,
+    )
+
+
+SET_RULES = (clashes,)
