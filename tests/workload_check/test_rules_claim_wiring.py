@@ -1,0 +1,157 @@
+"""How a Pod's claims are declared, and how its containers name them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.rule_pods import (
+    EFA,
+    claim,
+    codes,
+    container,
+    findings,
+    gpu_pod,
+    listing,
+    of_claim,
+    of_template,
+    place,
+    pod,
+    remarks,
+    request,
+    template,
+)
+
+from eks_devices import Severity
+
+BOTH = {"name": "gpus", "resourceClaimName": "gpus", "resourceClaimTemplateName": "gpus"}
+
+
+def test_a_well_wired_pod_is_told_nothing() -> None:
+    assert codes(template(), gpu_pod()) == []
+
+
+def test_a_claim_from_two_places_is_an_error_at_its_entry() -> None:
+    found = [
+        one
+        for one in remarks(template(), gpu_pod(resourceClaims=[BOTH]))
+        if one.finding.code == "BothClaimSources"
+    ]
+
+    assert [one.steps for one in found] == [("spec", "resourceClaims", 0)]
+    assert found[0].finding.severity is Severity.ERROR
+    assert place(found[0]) == BOTH
+
+
+def test_a_claim_from_no_place_is_an_error() -> None:
+    (found,) = findings(gpu_pod(resourceClaims=[{"name": "gpus"}]))
+
+    assert (found.code, found.severity) == ("NoClaimSource", "error")
+
+
+def test_two_claims_of_one_name_are_an_error_at_the_second() -> None:
+    spec = {"resourceClaims": [of_template(), of_template()]}
+    found = [one for one in remarks(template(), gpu_pod(**spec)) if one.finding.severity == "error"]
+
+    assert [one.finding.code for one in found] == ["RepeatedClaimName"]
+    assert found[0].steps == ("spec", "resourceClaims", 1, "name")
+
+
+@pytest.mark.parametrize("name", ["Gpus", "a.b", "a" * 64, "", None, 7])
+def test_a_name_that_the_api_server_refuses_is_an_error(name: Any) -> None:
+    entry = {"name": name, "resourceClaimTemplateName": "gpus"}
+
+    assert "MalformedClaimName" in codes(template(), pod(resourceClaims=[entry]))
+
+
+def test_the_name_of_a_template_may_have_dots_and_be_long() -> None:
+    name = f"{'a' * 60}.{'b' * 60}"
+    entry = {"name": "gpus", "resourceClaimTemplateName": name}
+
+    assert codes(template(name=name), gpu_pod(resourceClaims=[entry])) == []
+
+
+def test_a_container_that_lists_a_claim_which_the_pod_lacks_is_an_error() -> None:
+    found = remarks(template(), pod(container(resources=listing("gpu"))))
+
+    assert [one.finding.code for one in found] == ["UnknownPodClaim"]
+    assert place(found[0]) == "gpu"
+
+
+def test_a_claim_that_is_nearly_meant_is_offered() -> None:
+    found = findings(
+        template(), pod(container(resources=listing("gpu")), resourceClaims=[of_template()])
+    )
+
+    assert next(one for one in found if one.code == "UnknownPodClaim").fix == "did you mean gpus?"
+
+
+def test_a_request_that_the_claim_lacks_is_a_warning() -> None:
+    spec = pod(container(resources=listing("gpus/second")), resourceClaims=[of_template()])
+    (found,) = findings(template(), spec)
+
+    assert (found.code, found.severity) == ("UnknownRequestOfClaim", "warning")
+
+
+def test_requests_that_the_claim_has_are_told_nothing_alternatives_too() -> None:
+    options = [{"name": "a", "deviceClassName": "gpu.nvidia.com"}]
+    one = template(request("first"), {"name": "second", "firstAvailable": options})
+    spec = pod(
+        container("a", resources=listing("gpus/first")),
+        container("b", resources=listing("gpus/second")),
+        resourceClaims=[of_template()],
+    )
+
+    assert codes(one, spec) == []
+
+
+@pytest.mark.parametrize(
+    ("entries", "is_wrong"),
+    [
+        (["gpus", "gpus"], True),
+        (["gpus/first", "gpus/first"], True),
+        (["gpus", "gpus/first"], True),
+        (["gpus/first", "gpus"], True),
+        (["gpus/first", "gpus/second"], False),
+    ],
+)
+def test_a_container_lists_a_claim_once_or_its_requests(entries: list[str], is_wrong: bool) -> None:
+    one = template(request("first"), request("second"))
+    spec = pod(container(resources=listing(*entries)), resourceClaims=[of_template()])
+
+    assert ("ClaimListedTwice" in codes(one, spec)) is is_wrong
+
+
+def test_a_claim_that_no_container_lists_is_a_warning() -> None:
+    found = remarks(template(), pod(resourceClaims=[of_template()]))
+
+    assert [one.finding.code for one in found] == ["ClaimNotListed"]
+    assert found[0].finding.severity is Severity.WARNING
+    assert place(found[0]) == of_template()
+
+
+def test_a_claim_that_an_init_container_lists_is_listed() -> None:
+    spec = pod(
+        initContainers=[container("init", resources=listing("gpus"))],
+        resourceClaims=[of_template()],
+    )
+
+    assert "ClaimNotListed" not in codes(template(), spec)
+
+
+def test_a_claim_for_efas_alone_is_told_that_all_containers_have_them() -> None:
+    one = template(request(device_class=EFA), name="efas")
+    (found,) = [
+        one
+        for one in findings(one, pod(resourceClaims=[of_template("efas")]))
+        if one.code == "ClaimNotListed"
+    ]
+
+    assert "all containers" in found.message
+
+
+def test_the_names_of_claims_that_nobody_has_are_not_guessed() -> None:
+    spec = pod(container(resources=listing("gpus/any")), resourceClaims=[of_claim()])
+
+    assert codes(spec) == []
+    assert codes(claim(), spec) == ["UnknownRequestOfClaim"]
