@@ -9,11 +9,13 @@ from tests.cluster_plans import cluster_of
 
 from eks_devices import ClusterPlan, Finding
 from eks_devices.workload_check import Document
+from eks_devices.workload_check.amounts import amounts_of
 from eks_devices.workload_check.claimed import KnownClaims
-from eks_devices.workload_check.documents import flattened
+from eks_devices.workload_check.documents import flattened, frozen
 from eks_devices.workload_check.pods import pods_of
 from eks_devices.workload_check.report import Remark
 from eks_devices.workload_check.rules import RULES, SET_RULES, Context, Whole
+from eks_devices.workload_check.serving import Serving
 
 GPU, NEURON, EFA = "gpu.nvidia.com", "neuron.aws.com", "efa.networking.k8s.aws"
 TOLERATIONS = [
@@ -30,10 +32,16 @@ def remarks(
     planned_claims: Sequence[Mapping[str, Any]] = (),
 ) -> list[Remark]:
     """What all rules say of manifests."""
-    documents = list(flattened([Document(origin="file", content=one) for one in manifests]))
+    documents = list(flattened([Document(origin="file", content=frozen(one)) for one in manifests]))
     known = KnownClaims(documents, planned_claims)
+    serving = Serving(plan, ())
     pods = [
-        Context(pod=pod, claims=tuple(known.of(pod)), plan=plan)
+        Context(
+            pod=pod,
+            claims=tuple(known.of(pod)),
+            plan=plan,
+            groups=serving.reachable(pod, amounts_of(pod)),
+        )
         for document in documents
         for pod in pods_of(document)
     ]

@@ -4,10 +4,35 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from tests.cluster_plans import cluster_of
+from tests.hostile import (
+    NUMBER_TOKEN,
+    TOKEN,
+    Hostile,
+    HostileList,
+    HostileMapping,
+    Untouchable,
+    endless,
+)
 
 from eks_devices.workload_check import Document, WorkloadReport, check_workloads
 
+HOSTILE = [
+    {1, 2},
+    Hostile(),
+    Untouchable(),
+    HostileMapping(),
+    HostileList([1]),
+    endless(),
+    TOKEN,
+    NUMBER_TOKEN,
+    b"bytes",
+    object,
+    None,
+    True,
+    [[[]]],
+]
 PLAN = cluster_of({"instance_type": "p5.48xlarge"})
 TOLERATION = {"key": "nvidia.com/gpu", "operator": "Exists"}
 
@@ -80,3 +105,11 @@ def test_items_of_a_list_are_looked_at_with_their_places() -> None:
     report = checked({"kind": "List", "items": [template(9), job(pod_spec("gpus"))]})
     (remark,) = report.remarks
     assert remark.document.base == ("items", 1)
+
+
+@pytest.mark.parametrize("value", HOSTILE, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("field", ["nodeSelector", "tolerations", "affinity", "resourceClaims"])
+def test_values_that_are_no_json_are_looked_at_as_unknown(field: str, value: Any) -> None:
+    for given in (value, {"a": value}, [value], [{"name": value, "key": value}]):
+        spec = pod_spec("gpus", **{field: given})
+        checked(template(1), job(spec))

@@ -16,10 +16,19 @@ from .amounts import Amounts, amount_faults, amounts_of
 from .claim_versions import version_faults
 from .claimed import CLAIM, TEMPLATE, KnownClaims, PodClaim
 from .claims_alone import ClaimCheck
-from .documents import DEFAULT_NAMESPACE, Document, Steps, flattened, path_of, text_of
+from .documents import (
+    DEFAULT_NAMESPACE,
+    Document,
+    Steps,
+    flattened,
+    frozen,
+    path_of,
+    text_of,
+)
 from .pods import PodTemplate
 from .report import ClaimVerdicts, PodVerdicts, Remark, WorkloadReport
 from .rules import RULES, SET_RULES, Context, Whole
+from .rules.readable import readable
 from .serving import Judged, Serving
 from .telling import by_both, failing, served, unserved
 from .tolerations import toleration_faults
@@ -95,7 +104,7 @@ class _Check:
                 continue
             copy = frozen_mapping(one.content, "manifest", "a manifest", "pass it as a dict")
             if isinstance(copy, FrozenDict):
-                yield replace(one, content=copy)
+                yield replace(one, content=frozen(readable(copy)))
             elif not (isinstance(one.content, dict) and one.content.get("kind") == _SCHEMA):
                 self._remarks.append(Remark(document=_empty(one), steps=(), finding=_unread(copy)))
 
@@ -126,13 +135,17 @@ class _Check:
         """What only all manifests together tell."""
         whole = Whole(
             documents=self._documents,
-            pods=[Context(pod=pod, claims=some, plan=self._plan) for pod, some in pods],
+            pods=[self._context(pod, some) for pod, some in pods],
             planned_claims=self._planned,
             plan=self._plan,
         )
         for rule in SET_RULES:
             for document, steps, found in rule(whole):
                 self._note(document, [(steps, found)])
+
+    def _context(self, pod: PodTemplate, claims: tuple[PodClaim, ...]) -> Context:
+        groups = self._serving.reachable(pod, amounts_of(pod))
+        return Context(pod=pod, claims=claims, plan=self._plan, groups=groups)
 
     def _of_versions(self) -> None:
         for one in self._documents:
@@ -157,7 +170,7 @@ class _Check:
 
     def _of_pod(self, pod: PodTemplate, claims: tuple[PodClaim, ...]) -> PodVerdicts | None:
         if not pod.is_partial:
-            context = Context(pod=pod, claims=claims, plan=self._plan)
+            context = self._context(pod, claims)
             for rule in RULES:
                 self._note(pod.document, rule(context), below=pod.steps)
         amounts = amounts_of(pod)

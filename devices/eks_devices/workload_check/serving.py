@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..feasibility.verdicts import Status, Verdict
-from ..plans import ClusterPlan
+from ..plans import ClusterPlan, NodegroupPlan
 from .amounts import Amounts, amounts_of
 from .claimed import PodClaim
 from .documents import Document
@@ -53,6 +53,13 @@ class Serving:
         """Whether the Pods of a template ask for devices that node groups are about."""
         claims = pod.spec.get("resourceClaims")
         return bool(claims) or any(self.resources.is_device(name) for name, _ in amounts.devices)
+
+    def reachable(self, pod: PodTemplate, amounts: Amounts) -> tuple[NodegroupPlan, ...]:
+        """The groups to whose nodes the Pods of a template may come, whatever devices they have."""
+        names = tuple(name for name, _ in amounts.devices)
+        found = zip(self._nodes, self.reach.obstacles(pod, names), strict=True)
+        open_ones = {node.index for node, some in found if not any(x.is_certain for x in some)}
+        return tuple(one for at, one in enumerate(self.plan.nodegroups) if at in open_ones)
 
     def of_pod(
         self, pod: PodTemplate, claims: Sequence[PodClaim], amounts: Amounts | None = None

@@ -11,10 +11,8 @@ from ...findings import Finding, fault, info, warning
 from ...plans import ClusterPlan, NodegroupPlan
 from ...vocabulary import DeviceType, Mechanism
 from ..claimed import PodClaim
-from ..documents import Steps, path_of, sequence
+from ..documents import Steps, path_of
 from ..pods import Container, PodTemplate
-from ..reach import refusal
-from .asking import amounts, device_of
 from .readable import readable
 
 Told = tuple[Steps, Finding]
@@ -27,11 +25,13 @@ class Context:
     """A Pod template, its claims and the node groups.
 
     Rules see copies of manifests, in which nothing raises; `given` is the template itself.
+    `groups` are those to whose nodes the Pods may come.
     """
 
     pod: PodTemplate
     claims: tuple[PodClaim, ...]
     plan: ClusterPlan
+    groups: tuple[NodegroupPlan, ...]
     given: PodTemplate = field(init=False)
 
     def __post_init__(self) -> None:
@@ -50,24 +50,6 @@ class Context:
     def containers(self) -> tuple[Container, ...]:
         """Init containers and containers."""
         return self.pod.containers
-
-    @cached_property
-    def groups(self) -> tuple[NodegroupPlan, ...]:
-        """The node groups to whose nodes the Pods may come.
-
-        EKS lets Pods that ask for an extended resource tolerate the taint of its name.
-        """
-        added = [
-            {"key": name, "operator": "Exists"}
-            for container in self.containers
-            for amount in amounts(container)
-            for name in amount
-            if device_of(name) is not None
-        ]
-        given = sequence(self.pod.spec, "tolerations")
-        spec = {**self.pod.spec, "tolerations": [*given, *added]}
-        pod = replace(self.pod, spec=spec)
-        return tuple(one for one in self.plan.nodegroups if refusal(pod, one) is None)
 
     def groups_with(
         self, device_type: DeviceType, mechanism: Mechanism | None = None
