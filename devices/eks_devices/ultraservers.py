@@ -12,7 +12,7 @@ from typing import Any, Final
 from ._pod_claims import list_claim, made_claim, names_of
 from ._pod_specs import POD_SPEC, Container, PodSpec
 from ._tolerations import tolerate
-from .claims import RequestKind, ResourceClaimTemplate
+from .claims import DeviceRequest, RequestKind, ResourceClaimTemplate
 from .claims.syntax import DRA_PAGE
 from .claims.templates import DEFAULT_NAMESPACE
 from .findings import Finding, fault
@@ -170,7 +170,7 @@ def _plugin_faults(pod: PodSpec, claim: object) -> Iterator[Finding]:
     """Faults of containers that ask the device plugin for what the Pod claims."""
     claimed = {*_PLUGIN_RESOURCES}
     if isinstance(claim, ResourceClaimTemplate):
-        efa = any(one.kind is RequestKind.EFA for one in claim.requests)
+        efa = any(one.kind is RequestKind.EFA for one in _options(claim))
         claimed |= {EFA_RESOURCE} if efa else set()
     for one in pod.containers:
         asked = [name for name in sorted(claimed) if pod.asks_for(one, name.__eq__)]
@@ -215,7 +215,7 @@ def _claim_faults(
             fix=f'pass namespace="{claim.namespace}", or make the template in the other one',
             source=DRA_PAGE,
         )
-    modes = [one.mode for one in claim.requests if one.kind is RequestKind.ULTRASERVER_NODE]
+    modes = [one.mode for one in _options(claim) if one.kind is RequestKind.ULTRASERVER_NODE]
     if not list(_size_faults(size)) and modes != [size]:
         known = ", ".join(f"mode {mode}" for mode in modes)
         other = f", or pass size={modes[0]}" if len(modes) == 1 and modes[0] in _sizes() else ""
@@ -228,6 +228,11 @@ def _claim_faults(
             fix=f"ask for one DeviceRequest.ultraserver_node(mode={size}){other}",
             source=_NEURON,
         )
+
+
+def _options(claim: ResourceClaimTemplate) -> Iterator[DeviceRequest]:
+    """The requests of a template, and the alternatives of lists."""
+    return (option for one in claim.requests for option in one.options)
 
 
 def _users(pod: PodSpec, claim: str) -> list[Container]:

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from .compute_domain import ChannelAllocation, ComputeDomain
-from .kinds import IommuBackendPolicy, RequestKind
+from .distinct import DistinctAttribute
+from .kinds import AllocationMode, IommuBackendPolicy, RequestKind
 from .match import MatchAttribute
+from .opaque import OpaqueConfig
 from .requests import DeviceRequest
 from .sharing import ClaimSharing, TimeSliceInterval
 from .templates import ResourceClaim, ResourceClaimTemplate
+from .tolerations import DeviceTaintEffect, DeviceToleration
 
 __all__ = [
+    "AllocationMode",
     "ChannelAllocation",
     "ClaimSharing",
     "ComputeDomain",
     "DeviceRequest",
+    "DeviceTaintEffect",
+    "DeviceToleration",
+    "DistinctAttribute",
     "IommuBackendPolicy",
     "MatchAttribute",
+    "OpaqueConfig",
     "RequestKind",
     "ResourceClaim",
     "ResourceClaimTemplate",

@@ -16,6 +16,7 @@ from ..published import (
     pcie_roots,
 )
 from .asked import Asked, asks_for, count_of, group_size, open_path, request_path
+from .choices import View, parts
 from .hardware import most_devices
 from .kinds import WHOLE_GPUS, RequestKind
 from .partitions import partition_gpus
@@ -141,14 +142,22 @@ def claims_per_root(name: str) -> str:
     return f"{len(roots)} x ({roots[0][0]} GPU + {roots[0][1]} EFA)" if roots else ""
 
 
-def open_efa_count(asked: Asked, instance: AcceleratedInstanceType) -> int | Finding:
-    """The EFA count that a claim leaves open, or the fault that keeps it from being filled."""
-    if asked.match is None:
-        return default_efa_count(instance)
-    size = group_size(asked)
-    if size is not None:
-        return _of_group(asked, instance, size)
-    if asked.match.is_pcie_root:
+def open_efas(view: View, instance: AcceleratedInstanceType) -> int | Finding:
+    """The EFA count that a choice leaves open, or the fault that keeps it from being filled.
+
+    It follows the first match that is about the EFAs.
+    """
+    for part in parts(view):
+        if open_path(part):
+            found = _open_efa_count(part, instance)
+            return part.placed(found) if isinstance(found, Finding) else found
+    return default_efa_count(instance)
+
+
+def _open_efa_count(asked: Asked, instance: AcceleratedInstanceType) -> int | Finding:
+    if group_size(asked) is not None:
+        return _of_group(asked, instance, group_size(asked) or 0)
+    if asked.match is not None and asked.match.is_pcie_root:
         return _share(asked, instance)
     return _needed(asked, "what EFAs match by an attribute of your own is not known")
 
@@ -187,9 +196,14 @@ def _not_whole(asked: Asked, instance: AcceleratedInstanceType, have: int, efas:
 
 
 def _needed(asked: Asked, message: str) -> Finding:
+    return efa_count_needed(open_path(asked), message)
+
+
+def efa_count_needed(path: str, message: str) -> Finding:
+    """The fault of a number of EFAs that nothing decides."""
     return fault(
         "EfaCountNeeded",
-        open_path(asked),
+        path,
         message,
         got="an open count",
         allowed="a number",

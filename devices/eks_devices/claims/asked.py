@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from .distinct import DistinctAttribute
 from .kinds import RequestKind
 from .match import MatchAttribute
+from .opaque import OpaqueConfig
 from .requests import DeviceRequest
+
+Constraint = MatchAttribute | DistinctAttribute
+"""What the devices of some requests, or of all, must have in common, or differ in."""
 
 
 class Asked(Protocol):
@@ -24,6 +29,14 @@ class Asked(Protocol):
     @property
     def match(self) -> MatchAttribute | None:
         """The attribute that all devices must share."""
+
+    @property
+    def constraints(self) -> Sequence[Constraint]:
+        """What devices of some requests must share, or differ in, beside the match."""
+
+    @property
+    def configs(self) -> Sequence[OpaqueConfig]:
+        """What drivers are told beside what requests say."""
 
 
 def count_of(asked: Asked, *kinds: RequestKind) -> int:
@@ -51,10 +64,14 @@ def request_path(asked: Asked, kind: RequestKind) -> str:
 
 def open_path(asked: Asked) -> str:
     """How a fault names the count that is left open; empty when none is."""
-    is_open = any(one.count is None for one in asked.requests)
+    is_open = any(one.is_open for one in asked.requests)
     return f"{request_path(asked, RequestKind.EFA)}.count" if is_open else ""
 
 
 def own_type(asked: Asked) -> str | None:
-    """The instance type that requests of a claim name themselves; None where none does."""
-    return next((one.instance_type for one in asked.requests if one.instance_type), None)
+    """The instance type that a request names, whichever alternative it gets; None for none."""
+    for one in asked.requests:
+        named = {option.instance_type for option in one.options}
+        if len(named) == 1 and None not in named:
+            return named.pop()
+    return None

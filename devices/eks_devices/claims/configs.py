@@ -27,23 +27,36 @@ _SHARING_KINDS: Final = {RequestKind.GPU: "GpuConfig", RequestKind.MIG: "MigDevi
 
 
 def request_configs(request: DeviceRequest) -> list[dict[str, Any]]:
-    """The configurations of one request."""
-    return [
-        {"requests": [request.name], "opaque": {"driver": driver, "parameters": parameters}}
-        for driver, parameters in (*_of_neuron(request), *_of_gpu(request))
-    ]
+    """The configurations of one request, which is no list of alternatives."""
+    return _named(request, request.name)
 
 
 def claim_configs(requests: Sequence[DeviceRequest]) -> list[dict[str, Any]]:
     """The configurations of a claim: equal ones of passed-through GPUs stand as one.
 
-    The driver refuses claims with two configurations of passed-through GPUs.
+    The driver refuses claims with two configurations of passed-through GPUs. Those of alternatives
+    are for the name of the request and theirs, with a slash between.
     """
-    vfio = [one for one in requests if one.kind is RequestKind.VFIO]
-    others = [one for one in requests if one.kind is not RequestKind.VFIO]
-    names = [one.name for one in vfio]
-    shared = ({**config, "requests": names} for one in vfio[:1] for config in request_configs(one))
-    return [*(config for one in others for config in request_configs(one)), *shared]
+    named = [
+        (one, f"{request.name}/{one.name}" if request.alternatives else one.name)
+        for request in requests
+        for one in request.options
+    ]
+    vfio = [(one, name) for one, name in named if one.kind is RequestKind.VFIO]
+    others = [(one, name) for one, name in named if one.kind is not RequestKind.VFIO]
+    shared: dict[str, dict[str, Any]] = {}
+    for one, name in vfio:
+        for config in _named(one, name):
+            found = shared.setdefault(repr(config["opaque"]), config)
+            found["requests"] = list(dict.fromkeys([*found["requests"], name]))
+    return [*(config for pair in others for config in _named(*pair)), *shared.values()]
+
+
+def _named(request: DeviceRequest, name: str) -> list[dict[str, Any]]:
+    return [
+        {"requests": [name], "opaque": {"driver": driver, "parameters": parameters}}
+        for driver, parameters in (*_of_neuron(request), *_of_gpu(request))
+    ]
 
 
 def _of_neuron(request: DeviceRequest) -> Iterator[tuple[str, dict[str, Any]]]:

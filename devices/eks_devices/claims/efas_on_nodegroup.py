@@ -62,7 +62,8 @@ def efa_findings(
         plan: The group.
     """
     asked = _asked(manifest)
-    found = [] if claim.match else [*_every_efa(claim, asked, plan)]
+    matched = claim.match is not None or claim.constraints
+    found = [] if matched else [*_every_efa(claim, asked, plan)]
     found = found or [*_too_few_efas(claim, asked, plan)]
     if not found and claim.match is not None and claim.match.is_pcie_root:
         found = [*_root_findings(claim, asked, plan)]
@@ -133,7 +134,8 @@ def _claimed(plan: NodegroupPlan) -> DevicePlan | None:
 
 def _asked(manifest: dict[str, Any]) -> int:
     requests = (one["exactly"] for one in claimed_devices(manifest).get("requests", ()))
-    return sum(one["count"] for one in requests if one["deviceClassName"] == EFA_CLASS)
+    own = (one for one in requests if not one.get("adminAccess"))
+    return sum(one["count"] for one in own if one["deviceClassName"] == EFA_CLASS)
 
 
 def _part(claim: DeviceClaim, plan: NodegroupPlan) -> tuple[int, int, str] | None:

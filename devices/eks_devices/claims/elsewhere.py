@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from ..findings import Finding, info
 from ..names import NODEGROUP_LABEL, POOL_LABEL
 from ..plans import NodegroupPlan
+from .alternatives_on_nodegroup import as_claim
+from .choices import choices
 from .compute_domain import ComputeDomain
 from .gpus_on_nodegroup import missing_gates
 from .objects import Claim
@@ -32,7 +34,12 @@ def elsewhere_findings(
     """
     if isinstance(claim, ComputeDomain):
         return
-    lost = [one.name for one in plans if list(missing_gates(claim, one, selected=False))]
+    found = [as_claim(claim, view) for view in choices(claim)]
+    lost = [
+        one.name
+        for one in plans
+        if any(list(missing_gates(choice, one, selected=False)) for choice in found)
+    ]
     if lost:
         key = POOL_LABEL if POOL_LABEL in plan.labels else NODEGROUP_LABEL
         yield info(

@@ -18,6 +18,8 @@ class RequestKind(StrEnum):
     NEURON = "neuron"
     ULTRASERVER_NODE = "ultraserver-node"
     EFA = "efa"
+    FIRST_AVAILABLE = "first-available"
+    """A list of alternatives, each of which is of another kind; it has no class of its own."""
 
     @property
     def device_class(self) -> str:
@@ -28,6 +30,18 @@ class RequestKind(StrEnum):
     def device_type(self) -> DeviceType:
         """The hardware that such devices are, or are parts of."""
         return _HARDWARE[self]
+
+
+class AllocationMode(StrEnum):
+    """How many of the devices that match a request gets; the values are the API's.
+
+    Source: https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
+    """
+
+    EXACT_COUNT = "ExactCount"
+    """A number of them."""
+    ALL = "All"
+    """Every one on the node, none of which may be in use: pass it to a factory as the count."""
 
 
 class IommuBackendPolicy(StrEnum):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
+from .._frozen import copied_list
 from ..findings import raise_faults
 from ..names import PCIE_ROOT_ATTRIBUTE, device_group_attribute
 from ..typecheck import plain_text
-from .syntax import attribute
+from .syntax import attribute, request_names
 
 _SIZED: Final = device_group_attribute(0)
 _GROUP: Final = re.compile("(0|[1-9][0-9]*)".join(map(re.escape, _SIZED.split("0"))), re.ASCII)
@@ -17,16 +19,18 @@ _GROUP: Final = re.compile("(0|[1-9][0-9]*)".join(map(re.escape, _SIZED.split("0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchAttribute:
-    """An attribute whose value all devices of a claim must have in common.
+    """An attribute whose value devices must have in common: all of a claim, or of some requests.
 
-    Use `PCIE_ROOT`, `DEVICE_GROUP` or `of`. A claim for one device has nothing to match, so its
-    manifest carries no constraint.
+    Use `PCIE_ROOT`, `DEVICE_GROUP` or `of`, and `over` for some requests. A claim for one device
+    has nothing to match, so its manifest carries no constraint.
 
     Source: https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
     """
 
     attribute: str
     """The qualified name, `resource.kubernetes.io/pcieRoot`; for DEVICE_GROUP a stand-in."""
+    requests: Sequence[str] = ()
+    """Names of the requests whose devices are compared; none means those of all requests."""
 
     PCIE_ROOT: ClassVar[MatchAttribute]
     """GPUs and EFAs on one PCIe root.
@@ -43,7 +47,13 @@ class MatchAttribute:
     def __post_init__(self) -> None:
         """Raise EksDevicesError for a name that is not an attribute."""
         object.__setattr__(self, "attribute", plain_text(self.attribute))
-        raise_faults(attribute(self.attribute, "match.attribute"))
+        object.__setattr__(self, "requests", copied_list(self.requests))
+        raise_faults(
+            [
+                *attribute(self.attribute, "match.attribute"),
+                *request_names(self.requests, "match.requests"),
+            ]
+        )
 
     @classmethod
     def of(cls, attribute: str) -> MatchAttribute:
@@ -58,6 +68,17 @@ class MatchAttribute:
             EksDevicesError: `MalformedAttribute`, `WrongType` or `TokenNotAllowed`.
         """
         return cls(attribute=attribute)
+
+    def over(self, *requests: str) -> MatchAttribute:
+        """The same for the devices of some requests, for the list `constraints` of a claim.
+
+        Args:
+            requests: Names of requests of the claim, or of an alternative, "gpu/large".
+
+        Raises:
+            EksDevicesError: A value is no name.
+        """
+        return replace(self, requests=requests)
 
     def attribute_for(self, neuron_devices: int) -> str:
         """The attribute's name in a claim for so many Neuron devices."""

@@ -28,7 +28,8 @@ def _apart(asked: Asked, instance: AcceleratedInstanceType) -> Iterator[Finding]
     """
     own = [one for one in asked.requests if one.kind is RequestKind.NEURON]
     count, devices = count_of(asked, RequestKind.NEURON), most_devices(instance, RequestKind.NEURON)
-    chosen = asked.match is not None or any(one.selectors for one in own)
+    matched = asked.match is not None or asked.constraints
+    chosen = matched or any(one.selectors for one in own)
     if chosen or not 1 < count < devices:
         return
     sizes = ", ".join(map(str, device_group_sizes(instance.name)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from .._data import read_toml
@@ -13,20 +13,22 @@ from ..findings import EksDevicesError, Finding, fault, info, raise_faults
 from ..instance_types import AcceleratedInstanceType
 from ..names import NODEGROUP_LABEL
 from ..plans import NodegroupPlan
-from ..vocabulary import DeviceType
 from .alignment import root_findings
+from .all_on_nodegroup import all_on_nodegroup, all_on_nodegroup_faults, fitted_claim
+from .alternatives_on_nodegroup import alternative_findings, as_claim, told_once
 from .asked import own_type
 from .attributes import attribute_findings
+from .choices import choice_faults, choices, is_plain, parts
 from .compute_domain import ComputeDomain
+from .differing import differing_findings
 from .driver_version import driver_version_findings
 from .efas_on_nodegroup import efa_faults, efa_findings
 from .gpus_on_nodegroup import gpu_claim_faults, gpu_claim_findings
-from .kinds import RequestKind
 from .mechanism_on_nodegroup import mechanism_faults
 from .neuron_findings import neuron_findings
 from .nodes_on_nodegroup import domain_findings, ultraserver_findings
 from .objects import Claim
-from .requests import DeviceRequest
+from .rendering import most_counted
 from .reuse_on_nodegroup import reuse_findings, shared_efa_faults, shared_efa_findings
 from .templates import DeviceClaim, claimed_devices
 
@@ -51,21 +53,62 @@ def claim_manifest(
             that upstream's build gives to no second Pod, and the faults of the claim on the
             instance type.
     """
-    faults, fitted, on = list(mechanism_faults(claim, plan)), claim, plan.instance_type
-    if not isinstance(claim, ComputeDomain):
-        faults += gpu_claim_faults(claim, plan)
-        faults += shared_efa_faults(claim, plan, build)
-        fitted = _fitted(claim, plan)
-        named = own_type(claim)
-        on = named if named in plan.instance_types else on
-    try:
-        manifest = fitted.to_dict(kubernetes_version=plan.kubernetes_version, instance_type=on)
-    except EksDevicesError as error:
-        raise EksDevicesError(_each_once([*faults, *error.faults])) from None
-    if not isinstance(claim, ComputeDomain):
-        faults += efa_faults(claim, manifest, plan)
+    if isinstance(claim, ComputeDomain):
+        faults = [*mechanism_faults(claim, plan)]
+        try:
+            manifest = claim.to_dict(
+                kubernetes_version=plan.kubernetes_version, instance_type=plan.instance_type
+            )
+        except EksDevicesError as error:
+            raise EksDevicesError(_each_once([*faults, *error.faults])) from None
+    else:
+        manifest, faults = _judged(claim, plan, build)
     raise_faults([*faults, *_size_faults(claim.path, manifest)])
     return manifest
+
+
+def _judged(
+    claim: DeviceClaim, plan: NodegroupPlan, build: DranetBuild | None
+) -> tuple[dict[str, Any], list[Finding]]:
+    """The manifest of a claim, and the faults of it that only the group has."""
+    fitted, all_of = fitted_claim(claim, plan), partial(all_on_nodegroup, plan)
+    own = [*all_on_nodegroup_faults(claim, plan)]
+    if is_plain(fitted):
+        manifest, faults = _of_choice(fitted, plan, build)
+    else:
+        faults = choice_faults(
+            fitted, lambda view: _of_choice(as_claim(fitted, view), plan, build)[1], all_of
+        )
+        manifest = None
+    try:
+        manifest = manifest or fitted.to_dict_of(
+            plan.kubernetes_version, _type_of(claim, plan), all_of
+        )
+    except EksDevicesError as error:
+        raise EksDevicesError(_each_once([*own, *faults, *error.faults])) from None
+    return manifest, [*own, *faults]
+
+
+def _of_choice(
+    claim: DeviceClaim, plan: NodegroupPlan, build: DranetBuild | None
+) -> tuple[dict[str, Any] | None, list[Finding]]:
+    """The manifest of a claim of plain requests, where it has one, and its faults on a group."""
+    faults = [
+        *mechanism_faults(claim, plan),
+        *gpu_claim_faults(claim, plan),
+        *shared_efa_faults(claim, plan, build),
+    ]
+    try:
+        manifest = claim.to_dict_of(plan.kubernetes_version, _type_of(claim, plan), None)
+    except EksDevicesError as error:
+        return None, _each_once([*faults, *error.faults])
+    return manifest, [*faults, *efa_faults(claim, manifest, plan)]
+
+
+def _type_of(claim: DeviceClaim, plan: NodegroupPlan) -> str:
+    """The type to judge a claim on: one that it names, where the group may have it."""
+    named = own_type(claim)
+    return named if named in plan.instance_types else plan.instance_type
 
 
 def _each_once(faults: list[Finding]) -> list[Finding]:
@@ -93,24 +136,41 @@ def claim_findings(
     """
     if isinstance(claim, ComputeDomain):
         return list(domain_findings(claim, plan))
+    fitted, all_of = fitted_claim(claim, plan), partial(all_on_nodegroup, plan)
+    if is_plain(fitted):
+        found = [*_choice_findings(fitted, manifest, plan, build)]
+        return [*_search_findings(claim.path, manifest), *found]
+    judged, found = [], []
+    for view in choices(fitted, all_of):
+        choice = as_claim(fitted, view)
+        made, faults = _of_choice(choice, plan, build)
+        judged.append((view, faults))
+        if made is not None and not faults:
+            found += map(view.placed, _choice_findings(choice, made, plan, build))
+    found = [*alternative_findings(fitted, plan, judged), *told_once(found)]
+    return [*_search_findings(claim.path, manifest), *found]
+
+
+def _choice_findings(
+    claim: DeviceClaim, manifest: dict[str, Any], plan: NodegroupPlan, build: DranetBuild | None
+) -> Iterator[Finding]:
     instance = AcceleratedInstanceType.of(plan.instance_type)
-    return [
-        *_search_findings(claim.path, manifest),
-        *attribute_findings(claim, manifest),
-        *root_findings(claim, instance),
-        *neuron_findings(claim, instance),
-        *driver_version_findings(claim, plan),
-        *efa_findings(claim, manifest, plan),
-        *ultraserver_findings(claim, plan),
-        *reuse_findings(claim, plan),
-        *shared_efa_findings(claim, plan, build),
-        *gpu_claim_findings(claim, plan),
-    ]
+    yield from attribute_findings(claim, manifest)
+    for part in parts(claim):
+        yield from map(part.placed, root_findings(part, instance))
+    yield from neuron_findings(claim, instance)
+    yield from driver_version_findings(claim, plan)
+    yield from differing_findings(claim, plan)
+    yield from efa_findings(claim, manifest, plan)
+    yield from ultraserver_findings(claim, plan)
+    yield from reuse_findings(claim, plan)
+    yield from shared_efa_findings(claim, plan, build)
+    yield from gpu_claim_findings(claim, plan)
 
 
 def _search_findings(path: str, manifest: dict[str, Any]) -> Iterator[Finding]:
     limit = read_toml("limits.toml")["search"]
-    devices = sum(one["exactly"]["count"] for one in claimed_devices(manifest)["requests"])
+    devices = sum(map(most_counted, claimed_devices(manifest)["requests"]))
     if devices > limit["quick"]:
         yield info(
             "LongSearch",
@@ -120,19 +180,6 @@ def _search_findings(path: str, manifest: dict[str, Any]) -> Iterator[Finding]:
             f"{NODEGROUP_LABEL}, and let a Pod name its claims for fewer devices first",
             source=limit["source"],
         )
-
-
-def _fitted(claim: DeviceClaim, plan: NodegroupPlan) -> DeviceClaim:
-    """Without a match, an open EFA count is every EFA that the group's nodes have."""
-    efa = plan.device_of(DeviceType.EFA)
-    if claim.match is not None or efa is None:
-        return claim
-    return replace(claim, requests=[_filled(one, efa.count) for one in claim.requests])
-
-
-def _filled(request: DeviceRequest, efas: int) -> DeviceRequest:
-    is_open = request.kind is RequestKind.EFA and request.count is None
-    return replace(request, count=efas) if is_open else request
 
 
 def _size_faults(path: str, manifest: dict[str, Any]) -> Iterator[Finding]:

@@ -12,9 +12,11 @@ from ..mig import mig_profile_faults
 from ..syntax import dns_label, well_formed
 from ..typecheck import member, path_step, whole_number, wrong_type
 from ..vocabulary import DeviceType
+from .alternatives import alternative_faults
 from .gpu_checks import gpu_faults, option_does_not_fit
-from .kinds import RequestKind
+from .kinds import AllocationMode, RequestKind
 from .syntax import MOST_SELECTORS, selector
+from .toleration_checks import access_faults, toleration_faults
 
 if TYPE_CHECKING:
     from .requests import DeviceRequest
@@ -40,6 +42,9 @@ def request_faults(request: DeviceRequest) -> Iterator[Finding]:
     yield from dns_label(request.name, f"{path}.name")
     yield from _count_faults(request, f"{path}.count")
     yield from _selectors_faults(request.selectors, f"{path}.selectors")
+    yield from toleration_faults(request.tolerations, f"{path}.tolerations")
+    yield from access_faults(request, f"{path}.admin_access")
+    yield from alternative_faults(request, path)
     # What the other options are for depends on the kind.
     if isinstance(request.kind, RequestKind):
         yield from _profile_faults(request, f"{path}.profile")
@@ -48,9 +53,18 @@ def request_faults(request: DeviceRequest) -> Iterator[Finding]:
 
 
 def _count_faults(request: DeviceRequest, path: str) -> Iterator[Finding]:
-    highest = 1 if request.kind is RequestKind.ULTRASERVER_NODE else None
-    can_be_open = request.kind is RequestKind.EFA
-    yield from whole_number(request.count, path, lowest=1, highest=highest, optional=can_be_open)
+    kind = request.kind
+    yield from member(request.allocation, AllocationMode, path.replace(".count", ".allocation"))
+    if kind is RequestKind.FIRST_AVAILABLE:
+        yield from option_does_not_fit(request.count, path, "the alternatives")
+    elif request.allocation is AllocationMode.ALL and kind is not RequestKind.ULTRASERVER_NODE:
+        yield from option_does_not_fit(request.count, path, "requests for a number of devices")
+    else:
+        highest = 1 if kind is RequestKind.ULTRASERVER_NODE else None
+        can_be_open = kind is RequestKind.EFA
+        yield from whole_number(
+            request.count, path, lowest=1, highest=highest, optional=can_be_open
+        )
 
 
 def _selectors_faults(selectors: object, path: str) -> Iterator[Finding]:

@@ -9,18 +9,21 @@ from typing import Any
 from .._frozen import copied_list
 from ..findings import raise_faults
 from ..typecheck import plain_text
-from .kinds import IommuBackendPolicy, RequestKind
+from .kinds import AllocationMode, IommuBackendPolicy, RequestKind
+from .rendering import rendered_request
 from .request_checks import request_faults
-from .selectors import own_expressions
 from .sharing import ClaimSharing
+from .tolerations import DeviceToleration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceRequest:
     """A number of equal devices; make one with a factory.
 
-    These are `gpu`, `mig`, `passthrough_gpu`, `neuron`, `ultraserver_node` and `efa`. Every one
-    takes `name`, a DNS label that is unique in its claim; the default is the kind.
+    These are `gpu`, `mig`, `passthrough_gpu`, `neuron`, `ultraserver_node` and `efa`, and
+    `first_available` for a list of alternatives. Every one takes `name`, a DNS label that is unique
+    in its claim; the default is the kind. Where a count is taken, AllocationMode.ALL stands for
+    every device of a node that matches.
 
     Source: https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
     """
@@ -28,7 +31,8 @@ class DeviceRequest:
     kind: RequestKind
     name: str
     count: int | None
-    """How many devices; None, for EFA only, is filled from the instance type."""
+    """How many devices; None, for EFA only, is filled from the instance type, and for
+    AllocationMode.ALL means all of them."""
     selectors: Sequence[str] = ()
     """The user's CEL expressions, all of which must be true for a device."""
     profile: str | None = None
@@ -40,11 +44,16 @@ class DeviceRequest:
     memory: str | None = None
     iommu_backend: IommuBackendPolicy | None = None
     enable_api_device: bool | None = None
+    allocation: AllocationMode = AllocationMode.EXACT_COUNT
+    tolerations: Sequence[DeviceToleration] = ()
+    admin_access: bool = False
+    alternatives: Sequence[DeviceRequest] = ()
+    """Of a list, the requests of which the first that can be had is given."""
 
     @classmethod
     def gpu(
         cls,
-        count: int = 1,
+        count: int | AllocationMode = 1,
         *,
         sharing: ClaimSharing | None = None,
         memory: str | None = None,
@@ -69,7 +78,7 @@ class DeviceRequest:
     @classmethod
     def passthrough_gpu(
         cls,
-        count: int = 1,
+        count: int | AllocationMode = 1,
         *,
         iommu_backend: IommuBackendPolicy | None = None,
         enable_api_device: bool | None = None,
@@ -99,7 +108,7 @@ class DeviceRequest:
     def mig(
         cls,
         profile: str,
-        count: int = 1,
+        count: int | AllocationMode = 1,
         *,
         sharing: ClaimSharing | None = None,
         name: str | None = None,
@@ -119,7 +128,7 @@ class DeviceRequest:
     @classmethod
     def neuron(
         cls,
-        count: int = 1,
+        count: int | AllocationMode = 1,
         *,
         logical_neuron_cores: int | None = None,
         instance_type: str | None = None,
@@ -150,7 +159,9 @@ class DeviceRequest:
         )
 
     @classmethod
-    def efa(cls, count: int | None = None, *, name: str | None = None) -> DeviceRequest:
+    def efa(
+        cls, count: int | AllocationMode | None = None, *, name: str | None = None
+    ) -> DeviceRequest:
         """Elastic Fabric Adapter interfaces.
 
         Args:
@@ -191,7 +202,28 @@ class DeviceRequest:
         )
 
     @classmethod
+    def first_available(
+        cls, *alternatives: DeviceRequest, name: str | None = None
+    ) -> DeviceRequest:
+        """The first of several requests that a node can serve; their order is the preference.
+
+        Args:
+            alternatives: 1 to 8 requests with names that differ; none of them is such a list, or
+                has admin access. Constraints and containers may name them "<name>/<alternative>".
+            name: The request's name, `first-available` by default.
+
+        Raises:
+            EksDevicesError: With every fault of the list.
+
+        Source: https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
+        """
+        return cls._make(RequestKind.FIRST_AVAILABLE, name, count=None, alternatives=alternatives)
+
+    @classmethod
     def _make(cls, kind: RequestKind, name: str | None, **values: Any) -> DeviceRequest:
+        mode = values["count"]
+        if isinstance(mode, AllocationMode):
+            values |= {"count": None, "allocation": mode}
         return cls(kind=kind, name=kind.value if name is None else name, **values)
 
     def where(self, cel: str) -> DeviceRequest:
@@ -207,28 +239,53 @@ class DeviceRequest:
         """
         return replace(self, selectors=(*self.selectors, cel))
 
+    def tolerating(self, *tolerations: DeviceToleration) -> DeviceRequest:
+        """A copy that also takes devices with these taints, from Kubernetes 1.36 on.
+
+        Raises:
+            EksDevicesError: `WrongType`, or `TooManyTolerations`.
+        """
+        return replace(self, tolerations=(*self.tolerations, *tolerations))
+
+    def with_admin_access(self) -> DeviceRequest:
+        """A copy that gets devices which others use, as monitoring does, and takes them from none.
+
+        The namespace of the claim needs the label `resource.kubernetes.io/admin-access: "true"`.
+
+        Raises:
+            EksDevicesError: `OptionDoesNotFit` for a list of alternatives.
+        """
+        return replace(self, admin_access=True)
+
     def __post_init__(self) -> None:
-        """Copy the selectors, and raise EksDevicesError with every fault."""
+        """Copy the lists, and raise EksDevicesError with every fault."""
         for name in ("name", "profile", "memory", "instance_type", "driver_version"):
             object.__setattr__(self, name, plain_text(getattr(self, name)))
-        object.__setattr__(self, "selectors", copied_list(self.selectors))
+        for name in ("selectors", "tolerations", "alternatives"):
+            object.__setattr__(self, name, copied_list(getattr(self, name)))
         raise_faults(request_faults(self))
 
-    def to_dict(self, *, count: int, instance_type: str | None = None) -> dict[str, Any]:
-        """The request as `resource.k8s.io/v1` takes it.
+    @property
+    def is_open(self) -> bool:
+        """Whether the number of EFAs is filled from the instance type."""
+        exact = self.allocation is AllocationMode.EXACT_COUNT
+        return exact and self.count is None and self.kind is RequestKind.EFA
+
+    @property
+    def takes_all(self) -> bool:
+        """Whether every device of a node that matches is taken."""
+        return self.allocation is AllocationMode.ALL
+
+    @property
+    def options(self) -> Sequence[DeviceRequest]:
+        """The alternatives of a list; of any other request, itself."""
+        return self.alternatives or (self,)
+
+    def to_dict(self, *, count: int | None, instance_type: str | None = None) -> dict[str, Any]:
+        """The request, which is no list of alternatives, as `resource.k8s.io/v1` takes it.
 
         Args:
-            count: How many devices, where the request leaves it open too.
+            count: How many devices, where the request leaves it open too; None for all.
             instance_type: Type of the nodes; by default they may be of any type.
         """
-        exactly: dict[str, Any] = {
-            "deviceClassName": self.kind.device_class,
-            "allocationMode": "ExactCount",
-            "count": count,
-        }
-        expressions = [*own_expressions(self, instance_type), *self.selectors]
-        if expressions:
-            exactly["selectors"] = [{"cel": {"expression": text}} for text in expressions]
-        if self.memory is not None:
-            exactly["capacity"] = {"requests": {"memory": self.memory}}
-        return {"name": self.name, "exactly": exactly}
+        return rendered_request(self, (count,), instance_type)

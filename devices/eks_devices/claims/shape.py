@@ -9,8 +9,11 @@ from ..findings import Finding, fault, shown
 from ..published import all_device_group_sizes
 from ..typecheck import wrong_type
 from .asked import Asked, asks_for, count_of, group_size, open_path, request_path
+from .choices import View, choices, parts
+from .constraints import config_faults, constraint_type_faults, named_faults, size_faults
 from .kinds import RequestKind
 from .match import MatchAttribute
+from .opaque import config_type_faults
 from .passthrough import passthrough_faults
 from .requests import DeviceRequest
 from .syntax import DRA_PAGE
@@ -24,8 +27,9 @@ _GROUPS_PAGE = "https://github.com/aws-neuron/connected-device-maps-over-efa-for
 _ULTRASERVER_PAGE = "https://aws.amazon.com/ec2/ultraservers/"
 
 
-def type_faults(path: str, requests: object, match: object) -> Iterator[Finding]:
-    """Faults of requests and match that are of the wrong Python type, or too few or many."""
+def type_faults(asked: Asked) -> Iterator[Finding]:
+    """Faults of what is of the wrong Python type in a claim, or too few or many."""
+    path, requests, match = asked.path, asked.requests, asked.match
     wanted = "a list of DeviceRequest"
     if type(requests) is not tuple:
         yield wrong_type(f"{path}.requests", requests, wanted, "write [DeviceRequest.gpu()]")
@@ -38,6 +42,8 @@ def type_faults(path: str, requests: object, match: object) -> Iterator[Finding]
     if match is not None and not isinstance(match, MatchAttribute):
         wanted = "MatchAttribute.PCIE_ROOT, .DEVICE_GROUP, .of(...) or None"
         yield wrong_type(f"{path}.match", match, wanted, "name a MatchAttribute")
+    yield from constraint_type_faults(asked.constraints, f"{path}.constraints")
+    yield from config_type_faults(asked.configs, f"{path}.configs")
 
 
 def _number_faults(path: str, number: int) -> Iterator[Finding]:
@@ -58,14 +64,34 @@ def _number_faults(path: str, number: int) -> Iterator[Finding]:
 
 
 def shape_faults(asked: Asked) -> Iterator[Finding]:
-    """Faults of requests that contradict each other or the match."""
-    yield from _repeated(asked)
-    yield from _open_efa(asked)
-    yield from _ultraserver(asked)
-    yield from _whole_and_parts(asked)
-    yield from passthrough_faults(asked)
-    if asked.match is not None:
-        yield from _match(asked, asked.match)
+    """Faults of requests that contradict each other or the match.
+
+    Of alternatives each has to do in some choice.
+    """
+    named = [*_repeated(asked), *named_faults(asked), *config_faults(asked)]
+    yield from named
+    yield from () if named else size_faults(asked)
+    sound: set[str] = set()
+    faulty: dict[str, list[Finding]] = {}
+    for view in choices(asked):
+        faults = [view.placed(one) for one in _choice_faults(view)]
+        for place in view.places:
+            if faults:
+                faulty.setdefault(place, faults)
+            else:
+                sound.add(place)
+    told = (one for place, found in faulty.items() if place not in sound for one in found)
+    yield from dict.fromkeys(told)
+
+
+def _choice_faults(view: View) -> Iterator[Finding]:
+    yield from _open_efa(view)
+    yield from _ultraserver(view)
+    yield from _whole_and_parts(view)
+    yield from passthrough_faults(view)
+    for part in parts(view):
+        assert part.match is not None  # noqa: S101  (what a part is)
+        yield from map(part.placed, _match(part, part.match))
 
 
 def _match(asked: Asked, match: MatchAttribute) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from .._frozen import FrozenDict
 from ..findings import Finding, fault, shown
 from ..quantities import MIB, amount_of
-from ..syntax import is_dns_subdomain, label_key, label_value, well_formed
+from ..syntax import is_dns_label, is_dns_subdomain, label_key, label_value, well_formed
 from ..typecheck import text, wrong_type
 from .cel import cel_problem
 
@@ -85,6 +85,24 @@ def _is_attribute(value: str) -> bool:
         and len(name) <= LONGEST_ATTRIBUTE_NAME
         and _IDENTIFIER.fullmatch(name) is not None
     )
+
+
+def request_names(value: object, path: str) -> Iterator[Finding]:
+    """Faults of names of requests, or of their alternatives, "gpu/large"."""
+    if type(value) is not tuple:
+        yield wrong_type(path, value, "a list of names of requests", 'write ["gpu"]')
+        return
+    for index, one in enumerate(value):
+        yield from well_formed(
+            one,
+            f"{path}[{index}]",
+            lambda name: name.count("/") <= 1 and all(map(is_dns_label, name.split("/"))),
+            code="MalformedName",
+            message="no request has such a name",
+            allowed='the name of a request, or "<request>/<alternative>"',
+            fix="name a request of the claim",
+            source=DRA_PAGE,
+        )
 
 
 def memory_faults(value: object, path: str) -> Iterator[Finding]:

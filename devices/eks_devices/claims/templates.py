@@ -11,12 +11,15 @@ from ..findings import Finding, raise_faults
 from ..syntax import dns_label, dns_subdomain
 from ..typecheck import path_step, plain_text
 from ._json_text import json_text
-from .asked import Asked, count_of, own_type
+from .asked import Asked, Constraint, own_type
+from .choices import AllOf
 from .configs import claim_configs
-from .kinds import RequestKind
+from .constraints import rendered_constraints
 from .match import MatchAttribute
+from .opaque import OpaqueConfig
+from .rendering import rendered_request
 from .requests import DeviceRequest
-from .settle import settled_counts
+from .settle import Counts, settled_counts
 from .shape import shape_faults, type_faults
 from .syntax import labels
 
@@ -36,12 +39,15 @@ class _Claim:
     requests: Sequence[DeviceRequest]
     match: MatchAttribute | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+    constraints: Sequence[Constraint] = ()
+    configs: Sequence[OpaqueConfig] = ()
 
     def __post_init__(self) -> None:
         """Copy lists and mappings, and raise EksDevicesError with every fault."""
         for name in ("name", "namespace"):
             object.__setattr__(self, name, plain_text(getattr(self, name)))
-        object.__setattr__(self, "requests", copied_list(self.requests))
+        for name in ("requests", "constraints", "configs"):
+            object.__setattr__(self, name, copied_list(getattr(self, name)))
         object.__setattr__(self, "labels", copied_mapping(self.labels))
         path = self.path
         faults = [
@@ -50,7 +56,7 @@ class _Claim:
             *labels(self.labels, f"{path}.labels"),
             *self._more_faults(),
         ]
-        of_type = list(type_faults(path, self.requests, self.match))
+        of_type = list(type_faults(self))
         raise_faults((*faults, *(of_type or shape_faults(self))))
 
     def _more_faults(self) -> Iterator[Finding]:
@@ -76,7 +82,27 @@ class _Claim:
             EksDevicesError: With every fault of the claim on this cluster and type.
         """
         on = own_type(self) if instance_type is None else instance_type
-        counts = settled_counts(self, kubernetes_version=kubernetes_version, instance_type=on)
+        return self.to_dict_of(kubernetes_version, on, None)
+
+    def to_dict_of(
+        self, kubernetes_version: str, instance_type: str | None, all_of: AllOf | None
+    ) -> dict[str, Any]:
+        """The manifest where it may be known how many devices of a node are all of them.
+
+        Args:
+            kubernetes_version: As in `to_dict`.
+            instance_type: Type of the nodes, if it is known.
+            all_of: How many devices requests for all get; by default those of the type.
+
+        Raises:
+            EksDevicesError: As `to_dict` does.
+        """
+        counts = settled_counts(
+            self,
+            kubernetes_version=kubernetes_version,
+            instance_type=instance_type,
+            all_of=all_of,
+        )
         metadata: dict[str, Any] = {"name": self.name, "namespace": self.namespace}
         if self.labels:
             metadata["labels"] = dict(self.labels)
@@ -84,7 +110,7 @@ class _Claim:
             "apiVersion": RESOURCE_API,
             "kind": self._kind,
             "metadata": metadata,
-            "spec": self._spec(_devices(self, counts, on)),
+            "spec": self._spec(_devices(self, counts, instance_type)),
         }
 
     def to_json(self, *, kubernetes_version: str, instance_type: str | None = None) -> str:
@@ -111,6 +137,9 @@ class ResourceClaim(_Claim):
         requests: What is asked for, a list of 1 to 32 requests with names that differ.
         match: The attribute that all devices must share; by default they need not share any.
         labels: Labels of the object.
+        constraints: What devices of some requests must share, MatchAttribute with `over`, or differ
+            in, DistinctAttribute; nothing by default.
+        configs: What drivers are told beside what requests say; nothing by default.
 
     Raises:
         EksDevicesError: With every fault of the arguments.
@@ -132,6 +161,9 @@ class ResourceClaimTemplate(_Claim):
         match: The attribute that all devices must share; by default they need not share any.
         labels: Labels of the template.
         claim_labels: Labels of the claims made from it, for queues that look for theirs there.
+        constraints: What devices of some requests must share, MatchAttribute with `over`, or differ
+            in, DistinctAttribute; nothing by default.
+        configs: What drivers are told beside what requests say; nothing by default.
 
     Raises:
         EksDevicesError: With every fault of the arguments.
@@ -169,18 +201,15 @@ def claimed_devices(manifest: dict[str, Any]) -> dict[str, Any]:
     return devices
 
 
-def _devices(asked: Asked, counts: Sequence[int], instance_type: str | None) -> dict[str, Any]:
+def _devices(asked: Asked, counts: Counts, instance_type: str | None) -> dict[str, Any]:
     pairs = zip(asked.requests, counts, strict=True)
-    requests = [one.to_dict(count=count, instance_type=instance_type) for one, count in pairs]
+    requests = [rendered_request(one, number, instance_type) for one, number in pairs]
     devices: dict[str, Any] = {"requests": requests}
-    if asked.match is not None and sum(counts) > 1:
-        devices["constraints"] = [_constraint(asked, asked.match)]
-    configs = claim_configs(asked.requests)
+    # All may be one device, and is never matched.
+    most = sum(max(one or 1 for one in number) for number in counts)
+    if constraints := rendered_constraints(asked, most):
+        devices["constraints"] = constraints
+    configs = [*claim_configs(asked.requests), *(one.to_dict() for one in asked.configs)]
     if configs:
         devices["config"] = configs
     return devices
-
-
-def _constraint(asked: Asked, match: MatchAttribute) -> dict[str, Any]:
-    attribute = match.attribute_for(count_of(asked, RequestKind.NEURON))
-    return {"requests": [one.name for one in asked.requests], "matchAttribute": attribute}

@@ -16,7 +16,8 @@ class ClaimedDevices:
     """One request of a claim."""
 
     device_class: str
-    count: int
+    count: int | None
+    """None for all that match."""
     selectors: int
     capacity: dict[str, str]
     profile: str | None
@@ -24,6 +25,8 @@ class ClaimedDevices:
     instance_type: str | None
     driver_version: str | None
     logical_neuron_cores: int | None
+    admin_access: bool
+    tolerations: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +37,11 @@ class PlannedClaim:
     namespace: str
     name: str
     nodegroups: tuple[str, ...]
-    requests: tuple[ClaimedDevices, ...]
+    requests: tuple[tuple[ClaimedDevices, ...], ...]
+    """What each request asks for: of a list, its alternatives in the order of preference."""
     match: tuple[str, ...]
+    distinct: tuple[str, ...]
+    configs: tuple[str, ...]
     nodes: int | None
     channel_template: str
 
@@ -57,9 +63,13 @@ def claim_row(claim: PlannedClaim) -> list[str]:
 
 def _asked_for(claim: PlannedClaim) -> Iterator[str]:
     if claim.requests:
-        yield ", ".join(map(_devices, claim.requests))
+        yield ", ".join(" or else ".join(map(_devices, one)) for one in claim.requests)
     if claim.match:
         yield f"all with the same {', '.join(claim.match)}"
+    if claim.distinct:
+        yield f"each with another {', '.join(claim.distinct)}"
+    if claim.configs:
+        yield f"configured for {', '.join(dict.fromkeys(claim.configs))}"
     if claim.nodes is not None:
         waits = f", ready with {claim.nodes} nodes" if claim.nodes else ""
         yield f"a channel by the template {claim.channel_template}{waits}"
@@ -69,7 +79,8 @@ def _devices(request: ClaimedDevices) -> str:
     parts = [f"{key} {amount}" for key, amount in request.capacity.items()]
     of_each = f" with {', '.join(parts)}" if parts else ""
     which = ", ".join(_narrowed(request))
-    return f"{request.count} {request.device_class}{of_each}" + (f" ({which})" if which else "")
+    count = "all" if request.count is None else request.count
+    return f"{count} {request.device_class}{of_each}" + (f" ({which})" if which else "")
 
 
 def _narrowed(request: ClaimedDevices) -> Iterator[str]:
@@ -86,6 +97,10 @@ def _narrowed(request: ClaimedDevices) -> Iterator[str]:
         yield f"LNC {request.logical_neuron_cores}"
     if request.selectors:
         yield f"{request.selectors} selector{'s' if request.selectors > 1 else ''}"
+    if request.admin_access:
+        yield "admin access"
+    if request.tolerations:
+        yield f"{request.tolerations} toleration{'s' if request.tolerations > 1 else ''}"
 
 
 def _claim(content: Any) -> PlannedClaim:
@@ -94,18 +109,26 @@ def _claim(content: Any) -> PlannedClaim:
         namespace=field(content, "namespace", str),
         name=field(content, "name", str),
         nodegroups=texts(content, "nodegroups"),
-        requests=tuple(map(_request, field(content, "requests", list))),
+        requests=tuple(map(_options, field(content, "requests", list))),
         match=texts(content, "match"),
+        distinct=texts(content, "distinct") if "distinct" in content else (),
+        configs=texts(content, "configs") if "configs" in content else (),
         nodes=field(content, "nodes", int) if "nodes" in content else None,
         channel_template=field(content, "channel_template", str) if "nodes" in content else "",
     )
+
+
+def _options(content: Any) -> tuple[ClaimedDevices, ...]:
+    """What a request asks for, or each alternative of a list."""
+    given = _optional(content, "first_available", list)
+    return tuple(map(_request, given)) if given else (_request(content),)
 
 
 def _request(content: Any) -> ClaimedDevices:
     capacity = _optional(content, "capacity", dict) or {}
     return ClaimedDevices(
         device_class=field(content, "device_class", str),
-        count=field(content, "count", int),
+        count=_count(content),
         selectors=field(content, "selectors", int),
         capacity={key: field(capacity, key, str) for key in capacity},
         profile=_optional(content, "profile", str),
@@ -113,7 +136,15 @@ def _request(content: Any) -> ClaimedDevices:
         instance_type=_optional(content, "instance_type", str),
         driver_version=_optional(content, "driver_version", str),
         logical_neuron_cores=_optional(content, "logical_neuron_cores", int),
+        admin_access="admin_access" in content and content["admin_access"] is True,
+        tolerations=_optional(content, "tolerations", int) or 0,
     )
+
+
+def _count(content: Any) -> int | None:
+    """The number of devices; None for "all"."""
+    is_all = isinstance(content, dict) and content.get("count") == "all"
+    return None if is_all else field(content, "count", int)
 
 
 def _optional(content: Any, key: str, kind: type[T]) -> T | None:
