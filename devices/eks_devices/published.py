@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ._data import read_json
+from .vocabulary import DeviceType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +40,20 @@ def gpu_model(name: str) -> str | None:
     """
     record = published()["gpus"].get(name)
     return str(record["model"]) if record else None
+
+
+def is_read(name: str, device_type: DeviceType) -> bool:
+    """Whether somebody read the GPUs or EFAs of a type from a node."""
+    return name in published()["gpus" if device_type is DeviceType.GPU else "efas"]
+
+
+def is_published(name: str, device_type: DeviceType) -> bool:
+    """Whether somebody told what the devices of a type publish."""
+    if device_type is DeviceType.GPU:
+        return name in published()["gpus"]
+    if device_type is DeviceType.EFA:
+        return name in published()["efas"] or neuron_map(name) is not None
+    return True
 
 
 @functools.cache

@@ -84,7 +84,7 @@ def test_lists_that_kubernetes_does_not_take_are_refused(alternatives, code):
     "change",
     [
         lambda: GPUS.where("true"),
-        lambda: GPUS.with_admin_access(),
+        GPUS.with_admin_access,
         lambda: R(kind=GPUS.kind, name="a", count=2, alternatives=[R.gpu()]),
         lambda: R(kind=R.gpu().kind, name="a", count=2, alternatives=[R.gpu()]),
     ],

@@ -27,6 +27,7 @@ EXPORTS = {
         "DeviceListStrategy",
         "DevicePlan",
         "DeviceRequest",
+        "DeviceSelector",
         "DeviceTaintEffect",
         "DeviceToleration",
         "DeviceType",

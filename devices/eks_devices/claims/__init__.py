@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .compute_domain import ChannelAllocation, ComputeDomain
+from .device_selectors import DeviceSelector
 from .distinct import DistinctAttribute
 from .kinds import AllocationMode, IommuBackendPolicy, RequestKind
 from .match import MatchAttribute
@@ -18,6 +19,7 @@ __all__ = [
     "ClaimSharing",
     "ComputeDomain",
     "DeviceRequest",
+    "DeviceSelector",
     "DeviceTaintEffect",
     "DeviceToleration",
     "DistinctAttribute",

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import Any
 
-from .._data import read_toml
 from ..findings import Finding, meant, warning
 from .asked import Asked
-
-Row: TypeAlias = dict[str, Any]
+from .published_names import Row, domain_of, known_domains
+from .published_names import rows as known_rows
 
 
 def attribute_findings(asked: Asked, manifest: dict[str, Any]) -> Iterator[Finding]:
@@ -27,7 +26,7 @@ def attribute_findings(asked: Asked, manifest: dict[str, Any]) -> Iterator[Findi
     for place, constraint in zip(places, made, strict=True):
         names = constraint.get("requests") or [one.name for one in asked.requests]
         kinds = [one.kind.value for one in asked.requests if one.name in names]
-        rows = [row for row in _rows() if not row_is_strange(row, kinds)]
+        rows = [row for row in known_rows() if not row_is_strange(row, kinds)]
         attribute = constraint.get("matchAttribute") or constraint["distinctAttribute"]
         lacking = [row for row in rows if attribute not in row["names"]]
         if lacking and domain_of(attribute) in known_domains():
@@ -52,11 +51,6 @@ def row_is_strange(row: Row, kinds: list[str]) -> bool:
     return set(kinds).isdisjoint(row["kinds"])
 
 
-def published_names(kind: str) -> list[str]:
-    """The attributes that a driver may give to devices of a kind."""
-    return [name for row in _rows() if kind in row["kinds"] for name in row["names"]]
-
-
 def _constraints(manifest: dict[str, Any]) -> list[dict[str, Any]]:
     spec = manifest["spec"]
     found: list[dict[str, Any]] = spec.get("spec", spec)["devices"].get("constraints", [])
@@ -75,17 +69,3 @@ def _not_published(path: str, attribute: str, kind: str, lacking: Row, rows: lis
         fix=near or f"leave the {leave} out, or match an attribute that all these devices have",
         source=lacking["source"],
     )
-
-
-def _rows() -> list[Row]:
-    return list(read_toml("published_attributes.toml").values())
-
-
-def known_domains() -> set[str]:
-    """The domains of the drivers that are known here."""
-    return {domain_of(name) for row in _rows() for name in row["names"]}
-
-
-def domain_of(attribute: str) -> str:
-    """The domain of a qualified name."""
-    return attribute.partition("/")[0]

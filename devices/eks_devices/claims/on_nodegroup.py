@@ -30,6 +30,7 @@ from .nodes_on_nodegroup import domain_findings, ultraserver_findings
 from .objects import Claim
 from .rendering import most_counted
 from .reuse_on_nodegroup import reuse_findings, shared_efa_faults, shared_efa_findings
+from .selectors_on_nodegroup import selector_faults, selector_findings
 from .templates import DeviceClaim, claimed_devices
 
 
@@ -97,6 +98,7 @@ def _of_choice(
         *mechanism_faults(claim, plan),
         *gpu_claim_faults(claim, plan),
         *shared_efa_faults(claim, plan, build),
+        *selector_faults(claim, plan),
     ]
     try:
         manifest = claim.to_dict_of(plan.kubernetes_version, _type_of(claim, plan), None)
@@ -162,6 +164,7 @@ def _choice_findings(
     yield from driver_version_findings(claim, plan)
     yield from differing_findings(claim, plan)
     yield from efa_findings(claim, manifest, plan)
+    yield from selector_findings(claim)
     yield from ultraserver_findings(claim, plan)
     yield from reuse_findings(claim, plan)
     yield from shared_efa_findings(claim, plan, build)

@@ -13,8 +13,10 @@ from ..syntax import dns_label, well_formed
 from ..typecheck import member, path_step, whole_number, wrong_type
 from ..vocabulary import DeviceType
 from .alternatives import alternative_faults
+from .device_selectors import DeviceSelector
 from .gpu_checks import gpu_faults, option_does_not_fit
 from .kinds import AllocationMode, RequestKind
+from .selector_checks import selector_kind_faults
 from .syntax import MOST_SELECTORS, selector
 from .toleration_checks import access_faults, toleration_faults
 
@@ -41,7 +43,7 @@ def request_faults(request: DeviceRequest) -> Iterator[Finding]:
     yield from member(request.kind, RequestKind, f"{path}.kind")
     yield from dns_label(request.name, f"{path}.name")
     yield from _count_faults(request, f"{path}.count")
-    yield from _selectors_faults(request.selectors, f"{path}.selectors")
+    yield from _selectors_faults(request, f"{path}.selectors")
     yield from toleration_faults(request.tolerations, f"{path}.tolerations")
     yield from access_faults(request, f"{path}.admin_access")
     yield from alternative_faults(request, path)
@@ -67,7 +69,8 @@ def _count_faults(request: DeviceRequest, path: str) -> Iterator[Finding]:
         )
 
 
-def _selectors_faults(selectors: object, path: str) -> Iterator[Finding]:
+def _selectors_faults(request: DeviceRequest, path: str) -> Iterator[Finding]:
+    selectors: object = request.selectors
     wanted = f"at most {MOST_SELECTORS} CEL expressions"
     if type(selectors) is not tuple:
         yield wrong_type(path, selectors, wanted, "write a list of strings, or use where()")
@@ -81,8 +84,11 @@ def _selectors_faults(selectors: object, path: str) -> Iterator[Finding]:
             allowed=wanted,
             fix="join expressions with &&",
         )
-    for index, text in enumerate(selectors):
-        yield from selector(text, f"{path}[{index}]")
+    for index, one in enumerate(selectors):
+        if not isinstance(one, DeviceSelector):
+            yield from selector(one, f"{path}[{index}]")
+        elif isinstance(request.kind, RequestKind):
+            yield from selector_kind_faults(one, request.kind.value, f"{path}[{index}]")
 
 
 def _profile_faults(request: DeviceRequest, path: str) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from typing import Any
 from .._frozen import copied_list
 from ..findings import raise_faults
 from ..typecheck import plain_text
+from .device_selectors import DeviceSelector
 from .kinds import AllocationMode, IommuBackendPolicy, RequestKind
 from .rendering import rendered_request
 from .request_checks import request_faults
@@ -33,8 +34,8 @@ class DeviceRequest:
     count: int | None
     """How many devices; None, for EFA only, is filled from the instance type, and for
     AllocationMode.ALL means all of them."""
-    selectors: Sequence[str] = ()
-    """The user's CEL expressions, all of which must be true for a device."""
+    selectors: Sequence[str | DeviceSelector] = ()
+    """What must be true for a device: CEL expressions, and what `DeviceSelector` makes."""
     profile: str | None = None
     mode: int | None = None
     logical_neuron_cores: int | None = None
@@ -226,11 +227,12 @@ class DeviceRequest:
             values |= {"count": None, "allocation": mode}
         return cls(kind=kind, name=kind.value if name is None else name, **values)
 
-    def where(self, cel: str) -> DeviceRequest:
-        """A copy that takes only devices for which one more CEL expression is true.
+    def where(self, cel: str | DeviceSelector) -> DeviceRequest:
+        """A copy that takes only devices for which one more expression is true.
 
-        An attribute that a device lacks is an error that stops the Pod's whole scheduling
-        attempt, so guard it: `'a' in device.attributes['d'] && device.attributes['d'].a == 1`.
+        In CEL an attribute that a device lacks is an error that stops the Pod's whole scheduling
+        attempt, so guard it: `'a' in device.attributes['d'] && device.attributes['d'].a == 1`, as
+        every DeviceSelector does.
 
         Raises:
             EksDevicesError: `MalformedSelector` for an expression that is empty or too long, with

@@ -20,7 +20,7 @@ from ..names import (
     PASSTHROUGH_GATE,
 )
 from ..plans import DevicePlan, NodegroupPlan
-from ..published import neuron_map, published
+from ..published import is_published
 from ..resource_slices import resource_slice
 from ..vocabulary import DeviceType, Mechanism
 from .minors import scheduler_of
@@ -79,18 +79,9 @@ def _at_run_time(instance_type: str, device_type: DeviceType) -> frozenset[str]:
     driver = DRIVERS[device_type]
     rows = read_toml("run_time_attributes.toml").get(driver, {})
     names = {*rows.get("names", ())}
-    if not _is_known(instance_type, device_type):
+    if not is_published(instance_type, device_type):
         names |= {*rows.get("unread_type", ())}
     return frozenset(names)
-
-
-def _is_known(instance_type: str, device_type: DeviceType) -> bool:
-    """Whether somebody told what the devices of a type publish."""
-    if device_type is DeviceType.GPU:
-        return instance_type in published()["gpus"]
-    if device_type is DeviceType.EFA:
-        return instance_type in published()["efas"] or neuron_map(instance_type) is not None
-    return True
 
 
 @functools.cache
