@@ -9,14 +9,15 @@ import argparse
 import contextlib
 import os
 import sys
-from collections.abc import Sequence
-from typing import IO, Any, NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from typing import IO, Any, Final, NoReturn
 
 from ._outcome import COULD_NOT_LOOK, FINE, OperationError, Outcome
 from ._output import safe
 
 _PROGRAM = "eks-devices"
 _INTERRUPTED = 130
+_LONGEST_SECONDS = 24 * 60 * 60
 _DESCRIPTION = "Accelerated node groups on Amazon EKS: the catalogue, the plan of a cloud assembly."
 _EXIT_CODES = "exit codes: 0 fine (warnings too), 1 what was looked at is wrong, 2 could not look"
 
@@ -46,7 +47,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = _parser()
     arguments = parser.parse_args(argv)
     if not arguments.verb and not arguments.version:
-        parser.error("name a verb: instances, plan or refresh")
+        parser.error("name a verb: instances, plan, rehearse or refresh")
     return arguments
 
 
@@ -54,8 +55,7 @@ def _run(arguments: argparse.Namespace) -> Outcome:
     if arguments.version:
         return _version()
     try:
-        verb = {"instances": _instances, "plan": _plan, "refresh": _refresh}[arguments.verb]
-        return verb(arguments)
+        return _VERBS[arguments.verb](arguments)
     except OperationError as error:
         return Outcome(code=error.code, messages=error.messages)
 
@@ -82,6 +82,21 @@ def _plan(arguments: argparse.Namespace) -> Outcome:
     return show_plan(arguments.assembly, json=arguments.json)
 
 
+def _rehearse(arguments: argparse.Namespace) -> Outcome:
+    from .rehearse import rehearse  # noqa: PLC0415
+
+    return rehearse(
+        arguments.files,
+        assembly=arguments.plan,
+        cluster=arguments.cluster,
+        nodes=arguments.nodes or (),
+        namespace=arguments.namespace,
+        kubernetes=arguments.kubernetes,
+        seconds=arguments.timeout,
+        json=arguments.json,
+    )
+
+
 def _refresh(arguments: argparse.Namespace) -> Outcome:
     from .refresh import run_refresh  # noqa: PLC0415
 
@@ -93,6 +108,14 @@ def _refresh(arguments: argparse.Namespace) -> Outcome:
         data_folder=arguments.data_folder,
         json=arguments.json,
     )
+
+
+_VERBS: Final[Mapping[str, Callable[[argparse.Namespace], Outcome]]] = {
+    "instances": _instances,
+    "plan": _plan,
+    "rehearse": _rehearse,
+    "refresh": _refresh,
+}
 
 
 def _written(outcome: Outcome) -> int:
@@ -146,6 +169,7 @@ def _parser() -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
     _add_instances(verbs)
     _add_plan(verbs)
+    _add_rehearse(verbs)
     _add_refresh(verbs)
     return parser
 
@@ -173,6 +197,48 @@ def _add_plan(verbs: Any) -> None:
         help="the folder that 'cdk synth' wrote, or a plan file in it; cdk.out unless named",
     )
     _add_json(parser)
+
+
+def _add_rehearse(verbs: Any) -> None:
+    text = "place the Pods of manifests on the nodes of a plan, by a real control plane"
+    parser = verbs.add_parser("rehearse", help=text, description=text, epilog=_EXIT_CODES)
+    parser.add_argument("files", nargs="+", metavar="FILE", help="YAML or JSON of manifests")
+    parser.add_argument(
+        "--plan",
+        required=True,
+        metavar="CDK_OUT",
+        help="the folder that 'cdk synth' wrote, or a plan file in it",
+    )
+    parser.add_argument("--cluster", metavar="PATH", help="which cluster, where there are several")
+    parser.add_argument(
+        "--nodes",
+        action="append",
+        metavar="GROUP=N",
+        help="nodes of a group; its desired size unless named, or its maximum without one",
+    )
+    parser.add_argument(
+        "--namespace", default="default", metavar="NS", help="of objects that name none"
+    )
+    parser.add_argument(
+        "--kubernetes",
+        metavar="MINOR",
+        help="of the control plane, such as 1.36; the plan's unless named, or the nearest there is",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=_seconds,
+        default=300,
+        metavar="S",
+        help="seconds to wait for the scheduler at most; 300 unless named",
+    )
+    _add_json(parser)
+
+
+def _seconds(word: str) -> float:
+    value = float(word)
+    if not 0 < value <= _LONGEST_SECONDS:
+        raise ValueError(word)
+    return value
 
 
 def _add_refresh(verbs: Any) -> None:

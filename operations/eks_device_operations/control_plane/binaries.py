@@ -62,6 +62,27 @@ def find_binaries(minor: str, environ: Mapping[str, str] = os.environ) -> Binari
     return Binaries(folder=folder.resolve(), version=versions["kube-apiserver"])
 
 
+def minors_here(environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+    """The minors whose binaries are there: in the folder that is named, or else in the cache.
+
+    Raises:
+        OperationError: A named folder lacks a binary, or one of them does not run here.
+    """
+    if named := environ.get(VARIABLE):
+        folder = Path(named).expanduser()
+        if missing := [name for name in NAMES if not os.access(folder / name, os.X_OK)]:
+            raise OperationError(_missing(folder, missing, named))
+        major, minor, _ = _version(folder / "kube-apiserver").removeprefix("v").split(".", 2)
+        return (f"{major}.{minor}",)
+    folder = cache_folder("", environ)
+    found = [one.name for one in folder.iterdir()] if folder.is_dir() else []
+    minors = [one for one in found if re.fullmatch(r"1\.[0-9]{1,3}", one, re.ASCII)]
+    whole = [
+        one for one in minors if all(os.access(folder / one / name, os.X_OK) for name in NAMES)
+    ]
+    return tuple(sorted(whole, key=lambda one: int(one.partition(".")[2])))
+
+
 def _missing(folder: Path, missing: list[str], named: str | None) -> str:
     where = f"{VARIABLE} names {folder}, which" if named else f"{folder}"
     fix = f"put them there, or unset {VARIABLE}" if named else f"build them, or set {VARIABLE}"

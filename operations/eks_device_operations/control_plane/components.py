@@ -79,11 +79,15 @@ def api_server(etcd_address: str, port: int, keys: Credentials) -> list[str]:
     ]
 
 
-def controller_manager(server: str, port: int, keys: Credentials) -> list[str]:
+def controller_manager(
+    server: str, port: int, keys: Credentials, *, node_grace_seconds: int | None = None
+) -> list[str]:
     """The controllers, each with its own account and permissions, as in a real cluster."""
     certificate, key = keys.serving
     user = "system:kube-controller-manager"
+    grace = node_grace_seconds
     return [
+        *([] if grace is None else [f"--node-monitor-grace-period={grace}s"]),
         f"--kubeconfig={keys.kubeconfig(server, user)}",
         f"--bind-address={LOOPBACK}",
         f"--secure-port={port}",

@@ -32,15 +32,24 @@ class ControlPlane:
     It listens on free ports of loopback, with keys that were made for the run. Its processes end
     with the block, and also when this process is killed.
 
+    Args:
+        binaries: What to run.
+        folder: Where logs and keys are.
+        node_grace_seconds: How long a node counts as alive that says nothing; Kubernetes' default
+            of less than a minute unless given.
+
     Attributes:
         folder: Where logs and keys are, also afterwards.
         version: The version of the API server.
     """
 
-    def __init__(self, binaries: Binaries, folder: Path) -> None:
+    def __init__(
+        self, binaries: Binaries, folder: Path, *, node_grace_seconds: int | None = None
+    ) -> None:
         self.folder = folder
         self.version = binaries.version
         self._binaries = binaries
+        self._node_grace_seconds = node_grace_seconds
         self._processes: list[Process] = []
         self._kubeconfig: Path | None = None
         self._api: Api | None = None
@@ -116,7 +125,9 @@ class ControlPlane:
         self._run("etcd", arguments, folder, _answers(api, f"{etcd}/health"), data=data)
         arguments = components.api_server(etcd, secure, keys)
         self._run("kube-apiserver", arguments, folder, _answers(api, f"{server}/readyz"))
-        arguments = components.controller_manager(server, controllers, keys)
+        arguments = components.controller_manager(
+            server, controllers, keys, node_grace_seconds=self._node_grace_seconds
+        )
         healthy = _answers(api, f"https://{LOOPBACK}:{controllers}/healthz")
         self._run("kube-controller-manager", arguments, folder, healthy)
         arguments = components.scheduler(server, scheduler, keys, folder)

@@ -1,0 +1,130 @@
+"""The nodes of a rehearsal: how many there are of each group, and what they offer. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from eks_devices import ClusterPlan, DeviceType, Mechanism, NodegroupPlan, OperatingSystem
+from eks_devices._data import read_toml
+from eks_devices.resource_slices import resource_slice
+
+from .._outcome import OperationError
+from ..control_plane.nodes import group_node, plain_node
+
+Object = dict[str, Any]
+
+ORDINARY: Final = "ordinary"
+"""The name of the nodes without devices, of which a plan does not tell."""
+_ORDINARY_NODES: Final = 2
+_MOST_UNASKED: Final = 100
+_MOST: Final = 5000
+_PAGES: Final = "hugepages-2Mi"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodesOfGroup:
+    """How many nodes a group has in a rehearsal; `group` is None for those without devices."""
+
+    name: str
+    group: NodegroupPlan | None
+    count: int
+    why: str
+
+    def names(self) -> Iterator[str]:
+        """The names of its nodes."""
+        prefix = "".join(one if one.isalnum() else "-" for one in self.name.lower())
+        return (f"{prefix}-{index}" for index in range(self.count))
+
+
+def nodes_of(plan: ClusterPlan, asked: Mapping[str, int]) -> tuple[NodesOfGroup, ...]:
+    """How many nodes each group has: as asked, else as it starts, else as many as it may have.
+
+    Raises:
+        OperationError: A number is for a group that the plan does not have.
+    """
+    names = [group.name for group in plan.nodegroups]
+    ordinary = ORDINARY if ORDINARY not in names else f"{ORDINARY}-nodes"
+    if unknown := sorted(asked.keys() - {*names, ordinary}):
+        raise OperationError(
+            f"--nodes names {', '.join(unknown)}; allowed: {', '.join([*names, ordinary])}"
+        )
+    found = [_of_group(group, asked.get(group.name)) for group in plan.nodegroups]
+    count, why = asked.get(ordinary, _ORDINARY_NODES), "as asked for"
+    if ordinary not in asked:
+        why = "the plan does not tell of nodes without devices"
+    return (*found, NodesOfGroup(name=ordinary, group=None, count=count, why=why))
+
+
+def _of_group(group: NodegroupPlan, asked: int | None) -> NodesOfGroup:
+    count, why = _count(group) if asked is None else (asked, "as asked for")
+    return NodesOfGroup(name=group.name, group=group, count=count, why=why)
+
+
+def _count(group: NodegroupPlan) -> tuple[int, str]:
+    if group.desired_size:
+        return group.desired_size, "its desired size"
+    if group.scheduled_size is not None and group.scheduled_size.desired_size:
+        return group.scheduled_size.desired_size, f"its size from {group.scheduled_size.at} UTC"
+    most = group.max_size
+    if most > _MOST_UNASKED:
+        return _MOST_UNASKED, f"of at most {most}; --nodes {group.name}=N for more"
+    return most, "its maximum, since it starts with none"
+
+
+def sizes_asked(words: list[str]) -> dict[str, int]:
+    """The numbers of nodes that `--nodes GROUP=N` asks for.
+
+    Raises:
+        OperationError: A word is not of that form, or names a group again.
+    """
+    found: dict[str, int] = {}
+    for word in words:
+        name, equals, number = word.partition("=")
+        is_number = number.isascii() and number.isdigit() and len(number) <= len(str(_MOST))
+        if not (name and equals and is_number) or int(number) > _MOST:
+            raise OperationError(f"--nodes {word!r}: expected GROUP=N, N from 0 to {_MOST}")
+        if name in found:
+            raise OperationError(f"--nodes names {name!r} twice")
+        found[name] = int(number)
+    return found
+
+
+def node_objects(nodes: NodesOfGroup, *, kubelet_version: str) -> Iterator[tuple[Object, ...]]:
+    """Each node of a group with its ResourceSlices, offering all that its managers would."""
+    for name in nodes.names():
+        if nodes.group is None:
+            yield (_ordinary_node(name, kubelet_version),)
+        else:
+            yield _node_of(nodes.group, name, kubelet_version)
+
+
+def _ordinary_node(name: str, kubelet_version: str) -> Object:
+    return plain_node(name, instance_type="ordinary", kubelet_version=kubelet_version)
+
+
+def _node_of(group: NodegroupPlan, name: str, kubelet_version: str) -> tuple[Object, ...]:
+    node = group_node(group, name, kubelet_version=kubelet_version)
+    offered = {key: str(count) for key, count in group.extended_resources.items()}
+    pages = huge_pages(group)
+    capacity = node["status"]["capacity"] | offered | ({_PAGES: f"{2 * pages}Mi"} if pages else {})
+    memory = int(capacity["memory"].removesuffix("Mi")) - 2 * pages
+    # Memory in huge pages is none that Pods can ask for as such.
+    node["status"] |= {
+        "capacity": capacity,
+        "allocatable": capacity | {"memory": f"{max(memory, 0)}Mi"},
+    }
+    by_dra = (one for one in group.devices if one.mechanism is Mechanism.DRA)
+    return node, *(resource_slice(group, one, node=name) for one in by_dra)
+
+
+def huge_pages(group: NodegroupPlan) -> int:
+    """The pages of 2 MiB that the nodes of a group set aside: as planned, or as EFA makes them."""
+    if group.hugepages_2mi is not None:
+        return group.hugepages_2mi
+    if group.device_of(DeviceType.EFA) is None:
+        return 0
+    pages: dict[str, int] = read_toml("user_data.toml")["hugepages"]["with_efa"]
+    bottlerocket = group.operating_system is OperatingSystem.BOTTLEROCKET
+    return pages["bottlerocket" if bottlerocket else "al2023"]

@@ -1,0 +1,165 @@
+"""A rehearsal on a control plane that runs: what it takes, and what comes of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from eks_devices import ClusterPlan
+from eks_devices.workload_check.documents import mapping
+
+from .._outcome import OperationError
+from ..control_plane import Api
+from .files import Item, Object
+from .fleet import NodesOfGroup, nodes_of
+from .joining import channel_templates, join_all
+from .judged import Judge
+from .results import Result, Seen, results
+from .send import Sent, send_all
+from .settling import RESOURCES, settled
+from .watching import PodWatch
+from .workloads import Workload, split
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rehearsal:
+    """What is rehearsed.
+
+    Args:
+        plan: The node groups.
+        items: The objects of the user's files.
+        claims: The manifests of the claims that the plan's app makes.
+        nodes: How many nodes groups have, where not as the plan says.
+        namespace: Where objects are that name no namespace.
+        seconds: How long to wait for the scheduler at most.
+    """
+
+    plan: ClusterPlan
+    items: Sequence[Item]
+    claims: Sequence[Object] = ()
+    nodes: Mapping[str, int] = field(default_factory=dict)
+    namespace: str = "default"
+    seconds: float = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rehearsed:
+    """What came of a rehearsal.
+
+    Attributes:
+        results: What became of each workload that the API server took.
+        sent: What it refused, and what was left out or made besides.
+        fleet: The nodes.
+        in_time: Whether the scheduler made up its mind in time.
+        seconds: How long joining, sending and settling took.
+        check: Why the library's check says nothing; empty where it does.
+    """
+
+    results: tuple[Result, ...]
+    sent: Sent
+    fleet: tuple[NodesOfGroup, ...]
+    in_time: bool
+    seconds: Mapping[str, float]
+    check: str
+
+    @property
+    def is_fine(self) -> bool:
+        """Whether everything was taken and every Pod has a node."""
+        return not self.sent.refusals and all(one.is_fine for one in self.results)
+
+
+def rehearse_on(api: Api, rehearsal: Rehearsal, *, kubelet_version: str) -> Rehearsed:
+    """Let a fleet join an empty cluster, send the workloads, and tell what became of them.
+
+    Args:
+        api: An administrator's client.
+        rehearsal: What is rehearsed.
+        kubelet_version: Such as `v1.34.2`.
+
+    Raises:
+        OperationError: The files make no Pods.
+    """
+    space, fleet = rehearsal.namespace, nodes_of(rehearsal.plan, rehearsal.nodes)
+    workloads, others = split(rehearsal.items, namespace=space)
+    if not workloads:
+        raise OperationError("the files make no Pods, so there is nothing to rehearse")
+    others = [*_planned(rehearsal, others), *others]
+    others += channel_templates(others, space)
+    clock = _Clock()
+    nodes = join_all(api, rehearsal.plan, fleet, kubelet_version=kubelet_version)
+    clock.lap("nodes")
+    with PodWatch(api) as watch:
+        sent = send_all(api, others, workloads, namespace=space)
+        clock.lap("objects")
+        refused = {id(one.item) for one in sent.refusals}
+        taken = [one for one in workloads if id(one.item) not in refused]
+        pods, in_time = settled(api, watch, taken, seconds=rehearsal.seconds)
+        clock.lap("scheduling")
+        seen = Seen(
+            nodes=nodes,
+            pods=pods,
+            claims=_by_name(api.list(RESOURCES, "ResourceClaim")),
+            failures=_failures(api),
+            wanted=_wanted(api, taken),
+            evicted=watch.evicted,
+        )
+    judge = Judge(rehearsal.plan, others, space)
+    verdicts = {one.index: tuple(judge.verdicts(one.specs, one.namespace)) for one in taken}
+    return Rehearsed(
+        results=tuple(results(taken, seen, rehearsal.plan, verdicts)),
+        sent=sent,
+        fleet=fleet,
+        in_time=in_time,
+        seconds=clock.laps,
+        check=judge.silence,
+    )
+
+
+class _Clock:
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._started = time.monotonic()
+
+    def lap(self, name: str) -> None:
+        now = time.monotonic()
+        self.laps[name] = now - self._started
+        self._started = now
+
+
+def _planned(rehearsal: Rehearsal, others: Sequence[Item]) -> list[Item]:
+    """The claims of the plan that no file has."""
+    given = {(one.kind, one.namespace or rehearsal.namespace, one.name) for one in others}
+    items = [Item(file="the plan", content=dict(one)) for one in rehearsal.claims]
+    return [one for one in items if (one.kind, one.namespace, one.name) not in given]
+
+
+def _by_name(items: Sequence[Object]) -> dict[tuple[str, str], Object]:
+    return {(one["metadata"]["namespace"], one["metadata"]["name"]): one for one in items}
+
+
+def _failures(api: Api) -> dict[tuple[str, str, str], str]:
+    """What controllers said last of Pods that they could not make, by what the user knows."""
+    events = api.list("v1", "Event", fieldSelector="reason=FailedCreate")
+    owners = {}
+    for item in api.list("apps/v1", "ReplicaSet") if events else ():
+        for owner in item["metadata"].get("ownerReferences", ()):
+            key = "ReplicaSet", item["metadata"]["namespace"], item["metadata"]["name"]
+            owners[key] = owner["kind"], key[1], owner["name"]
+    found = {}
+    for event in events:
+        about = event["involvedObject"]
+        key = about["kind"], about.get("namespace", ""), about["name"]
+        found[owners.get(key, key)] = event["message"].removeprefix("Error creating: ")
+    return found
+
+
+def _wanted(api: Api, workloads: Sequence[Workload]) -> dict[int, int]:
+    """How many Pods DaemonSets want."""
+    sets = [one for one in workloads if one.wanted is None]
+    there = _by_name(api.list("apps/v1", "DaemonSet")) if sets else {}
+    found = {}
+    for one in sets:
+        status = mapping(there.get((one.namespace, one.item.name), {}), "status")
+        found[one.index] = int(status.get("desiredNumberScheduled", 0))
+    return found

@@ -1,0 +1,236 @@
+"""Sends objects to the API server in a sensible order, and keeps what it says of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Final, TypeVar
+
+import urllib3
+
+from ..control_plane import Api, ApiError, apply_all, wait_for
+from .files import Item, Object
+from .workloads import Workload
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_AT_ONCE: Final = 8
+# What others need comes first; equal kinds in the order of the files.
+_FIRST: Final = (
+    "Namespace",
+    "CustomResourceDefinition",
+    "PriorityClass",
+    "RuntimeClass",
+    "StorageClass",
+    "DeviceClass",
+    "ServiceAccount",
+    "LimitRange",
+    "ResourceQuota",
+)
+# Whose servers do not run here, or what the rehearsal plays itself.
+_LEFT_OUT: Final = {
+    "APIService": "its server does not run here",
+    "MutatingWebhookConfiguration": "its webhook does not run here",
+    "Node": "the nodes are those of the plan",
+    "ResourceSlice": "the devices are those of the plan",
+    "ValidatingWebhookConfiguration": "its webhook does not run here",
+}
+_THERE: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
+_STEP: Final = re.compile(r"\.([A-Za-z0-9_-]+)|\[([^\]]+)\]")
+_PATH: Final = re.compile(r"\b(?:spec|metadata)(?:\.[A-Za-z0-9_-]+|\[[^\]]+\])*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """What the API server refused, or what is passed over, and why."""
+
+    item: Item
+    line: int
+    message: str
+
+    @property
+    def place(self) -> str:
+        """Where it is: `<file>:<line>`."""
+        return f"{self.item.file}:{self.line}" if self.line else self.item.file
+
+
+@dataclass(slots=True, kw_only=True)
+class Sent:
+    """What became of objects: refused, passed over, or made beside them."""
+
+    refusals: list[Refusal] = field(default_factory=list)
+    passed_over: list[Refusal] = field(default_factory=list)
+    made: list[str] = field(default_factory=list)
+
+
+def at_once(work: Callable[[T], R], items: Iterable[T]) -> list[R]:
+    """Do work for each item, some at a time; the results are in the order of the items."""
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        return list(pool.map(work, items))
+
+
+def send_all(
+    api: Api, items: Sequence[Item], workloads: Sequence[Workload], *, namespace: str
+) -> Sent:
+    """Send objects, and then workloads.
+
+    Args:
+        api: An administrator's client.
+        items: The objects that are no workloads.
+        workloads: The workloads.
+        namespace: Where objects are that name no namespace.
+    """
+    return _Sending(api, namespace).all(items, workloads)
+
+
+class _Sending:
+    def __init__(self, api: Api, namespace: str) -> None:
+        self._api = api
+        self._namespace = namespace
+        self._sent = Sent()
+
+    def all(self, items: Sequence[Item], workloads: Sequence[Workload]) -> Sent:
+        for kind in _FIRST:
+            self._send_items([one for one in items if one.kind == kind])
+            if kind == "Namespace":
+                self._make_namespaces(items, workloads)
+            elif kind == "ServiceAccount":
+                self._make_accounts(workloads)
+        self._send_items([one for one in items if one.kind not in _FIRST])
+        self._wait_for_quotas(items)
+        pairs = [(one.item, made) for one in workloads for made in one.objects]
+        at_once(lambda pair: self._send(*pair), pairs)
+        # One word for all Pods of a workload.
+        self._sent.refusals = _first_of_each(self._sent.refusals)
+        return self._sent
+
+    def _send_items(self, items: Sequence[Item]) -> None:
+        served = self._groups() if items else frozenset[str]()
+        wanted = []
+        for item in items:
+            if item.kind in _LEFT_OUT:
+                self._pass_over(item, _LEFT_OUT[item.kind])
+            elif item.api_group not in served:
+                self._pass_over(item, f"no kinds of {item.api_group} are known here")
+            else:
+                wanted.append((item, self._with_namespace(item)))
+        at_once(lambda pair: self._send(*pair), wanted)
+
+    def _groups(self) -> frozenset[str]:
+        found = self._api.request("GET", "/apis")["groups"]
+        return frozenset({"", *(one["name"] for one in found)})
+
+    def _with_namespace(self, item: Item) -> Object:
+        if item.namespace or not self._is_namespaced(item):
+            return item.content
+        return {
+            **item.content,
+            "metadata": {**item.content["metadata"], "namespace": self._namespace},
+        }
+
+    def _is_namespaced(self, item: Item) -> bool:
+        probe = {"apiVersion": item.api_version, "kind": item.kind, "metadata": {"name": "any"}}
+        try:
+            self._api.path(probe)
+        except ValueError:
+            return True
+        except (ApiError, urllib3.exceptions.HTTPError):
+            return False
+        return False
+
+    def _send(self, item: Item, content: Object) -> None:
+        try:
+            self._make(content)
+        except ApiError as error:
+            line = item.line(_steps(error.message))
+            self._sent.refusals.append(Refusal(item=item, line=line, message=error.message))
+        except (ValueError, urllib3.exceptions.HTTPError) as error:
+            refusal = Refusal(item=item, line=item.line(), message=f"cannot be sent: {error}")
+            self._sent.refusals.append(refusal)
+
+    def _make(self, content: Object) -> None:
+        """Make an object, or change it where one of its name is there, as `kubectl apply` does."""
+        if content["kind"] == "CustomResourceDefinition":
+            apply_all(self._api, [content])
+            return
+        try:
+            self._api.create(content)
+        except ApiError as error:
+            if error.code != HTTPStatus.CONFLICT or not content["metadata"].get("name"):
+                raise
+            self._api.apply(content)
+
+    def _make_namespaces(self, items: Sequence[Item], workloads: Sequence[Workload]) -> None:
+        given = {one.name for one in items if one.kind == "Namespace"}
+        wanted = {self._namespace, *(one.namespace for one in workloads)}
+        wanted |= {one.namespace for one in items if one.namespace}
+        for name in sorted(wanted - given - {*_THERE}):
+            item = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+            try:
+                self._api.apply(item)
+            except ApiError:
+                continue  # what is in it is refused, with the reason
+            self._sent.made.append(f"namespace {name}")
+            given.add(name)
+        refused = {one.item.name for one in self._sent.refusals}
+        there = (given - refused) & {*wanted, *given}
+        wait_for(lambda: there <= self._ready_namespaces(), "the accounts of namespaces")
+
+    def _ready_namespaces(self) -> set[str]:
+        found = self._api.list("v1", "ServiceAccount", fieldSelector="metadata.name=default")
+        return {one["metadata"]["namespace"] for one in found}
+
+    def _make_accounts(self, workloads: Sequence[Workload]) -> None:
+        """Make the accounts that Pods run under: a server refuses Pods without."""
+        wanted = {
+            (one.namespace, name)
+            for one in workloads
+            for spec in one.specs
+            if isinstance(name := spec.get("serviceAccountName") or spec.get("serviceAccount"), str)
+        }
+        there = {
+            (one["metadata"]["namespace"], one["metadata"]["name"])
+            for one in (self._api.list("v1", "ServiceAccount") if wanted else ())
+        }
+        for namespace, name in sorted(wanted - there):
+            meta = {"name": name, "namespace": namespace}
+            try:
+                self._api.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta})
+            except ApiError:
+                continue  # the Pod is refused, with the reason
+            self._sent.made.append(f"ServiceAccount {namespace}/{name}")
+
+    def _wait_for_quotas(self, items: Sequence[Item]) -> None:
+        """Wait until quotas count: the server takes no Pod before."""
+        if any(one.kind == "ResourceQuota" for one in items):
+            wait_for(self._quotas_count, "quotas that count")
+
+    def _quotas_count(self) -> bool:
+        found = self._api.list("v1", "ResourceQuota")
+        return all(one.get("status", {}).get("hard") == one["spec"].get("hard") for one in found)
+
+    def _pass_over(self, item: Item, why: str) -> None:
+        self._sent.passed_over.append(Refusal(item=item, line=item.line(), message=why))
+
+
+def _first_of_each(refusals: Iterable[Refusal]) -> list[Refusal]:
+    found: dict[int, Refusal] = {}
+    for one in refusals:
+        found.setdefault(id(one.item), one)
+    return sorted(found.values(), key=lambda one: (one.item.file, one.line))
+
+
+def _steps(message: str) -> tuple[str | int, ...]:
+    """Where in an object a message points to, as far as it names a place."""
+    found = _PATH.search(message)
+    return tuple(_each_step(found.group())) if found else ()
+
+
+def _each_step(path: str) -> Iterator[str | int]:
+    for name, inner in _STEP.findall(f".{path}"):
+        word = name or inner.strip('"')
+        yield int(word) if word.isdecimal() else word
