@@ -7,6 +7,7 @@ answers what works where, and the claim classes say what a Pod needs.
 from __future__ import annotations
 
 from .capacity import Capacity, CapacityKind
+from .claim_checks import ClaimChecks
 from .claim_webhook import ClaimWebhook
 from .claims import (
     AllocationMode,
@@ -59,6 +60,7 @@ __all__ = [
     "Capacity",
     "CapacityKind",
     "ChannelAllocation",
+    "ClaimChecks",
     "ClaimSharing",
     "ClaimWebhook",
     "ClusterPlan",

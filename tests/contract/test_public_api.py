@@ -16,6 +16,7 @@ EXPORTS = {
         "Capacity",
         "CapacityKind",
         "ChannelAllocation",
+        "ClaimChecks",
         "ClaimSharing",
         "ClaimWebhook",
         "ClusterPlan",

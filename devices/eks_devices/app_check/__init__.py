@@ -1,0 +1,15 @@
+"""What an app says of its claims and of the manifests that it sends, held against its groups."""
+
+from __future__ import annotations
+
+from .manifest_text import manifests_in
+from .own_claims import claim_faults, fleet_findings
+from .whole import ManifestFinding, manifest_findings
+
+__all__ = [
+    "ManifestFinding",
+    "claim_faults",
+    "fleet_findings",
+    "manifest_findings",
+    "manifests_in",
+]

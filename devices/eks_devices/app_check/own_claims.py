@@ -1,0 +1,169 @@
+"""Claims that are made for a node group: on its nodes, and on those of all other groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from ..claims.elsewhere import elsewhere_findings
+from ..claims.templates import DeviceClaim
+from ..feasibility import Status, Verdict, check_claims
+from ..findings import Finding, fault, info, warning
+from ..names import NODEGROUP_LABEL, POOL_LABEL
+from ..plans import ClusterPlan, NodegroupPlan
+from ..taints import TaintEffect
+
+# What the rules of claims say already, by the code of the verdict.
+_SAID: Final = {
+    "ConstraintNeverHolds": ("AttributeNotPublished", "PcieRootUnknown"),
+    "KnownAtRunTime": ("PcieRootUnknown",),
+}
+# What is not known of the types themselves, or not looked at, tells nothing of this claim.
+_SILENT: Final = ("NoPublishedData", "NotJudged")
+# What the API server refuses, it refuses for every group.
+_OF_CLAIM: Final = "ExpressionInvalid"
+_MOST_NAMED: Final = 6
+_SOURCE: Final = (
+    "https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/"
+)
+
+
+def claim_faults(
+    claim: DeviceClaim,
+    manifest: Mapping[str, Any],
+    groups: Sequence[NodegroupPlan],
+    said: Iterable[Finding] = (),
+) -> list[Finding]:
+    """What keeps nodes from serving a claim that is made for them, and what cannot be told.
+
+    Args:
+        claim: The claim.
+        manifest: What `claim_manifest` made of it.
+        groups: The groups that the claim is for, more than one for a pool.
+        said: What was found already, which is not told twice.
+
+    Raises:
+        EksDevicesError: The extra `check` is not installed, `CheckExtraMissing`.
+    """
+    codes = {one.code for one in said}
+    names: dict[tuple[Status, str, str], list[NodegroupPlan]] = {}
+    for group in groups:
+        (found,) = check_claims([manifest], group)
+        if found.status is not Status.FEASIBLE and codes.isdisjoint(_SAID.get(found.code, ())):
+            names.setdefault((found.status, found.code, found.reason), []).append(group)
+    told = (
+        _of_verdict(claim.path, status, code, reason, where)
+        for (status, code, reason), where in names.items()
+    )
+    return [one for one in told if one is not None]
+
+
+def _of_verdict(
+    path: str, status: Status, code: str, reason: str, groups: Sequence[NodegroupPlan]
+) -> Finding | None:
+    where = listed_names([one.name for one in groups])
+    if status is Status.UNKNOWN:
+        if code in _SILENT:
+            return None
+        message = f"whether nodes of {where} can serve the claim is not known: {reason}"
+        return info(code, path, message, source=_SOURCE)
+    message = f"no node of {where} can ever serve the claim: {reason}"
+    if status is Status.ERROR and code != _OF_CLAIM:
+        message = f"no Pod of the claim is ever placed while there are nodes of {where}: {reason}"
+    return fault(
+        code,
+        path,
+        message,
+        got=groups[0].instance_type,
+        allowed="a claim that a node with nothing on it can serve",
+        fix=_fix(code),
+        source=_SOURCE,
+    )
+
+
+def _fix(code: str) -> str:
+    if code in (_OF_CLAIM, "ExpressionFails"):
+        return "correct the expression"
+    return "change the request, or add the claim to a group whose nodes can serve it"
+
+
+def fleet_findings(
+    claim: DeviceClaim,
+    manifest: Mapping[str, Any],
+    own: Sequence[NodegroupPlan],
+    plan: ClusterPlan,
+) -> Iterator[Finding]:
+    """What is worth knowing of a claim beside the groups of the cluster that it is not made for.
+
+    Left out are groups with taints that those of the claim do not have, as Pods on these nodes
+    need not tolerate them.
+
+    Args:
+        claim: The claim.
+        manifest: What `claim_manifest` made of it.
+        own: The groups that it is made for.
+        plan: All groups of the cluster.
+
+    Raises:
+        EksDevicesError: The extra `check` is not installed, `CheckExtraMissing`.
+    """
+    names = {one.name for one in own}
+    found = check_claims([manifest], plan) if own else ()
+    others = [
+        (verdict, group)
+        for verdict, group in zip(found, plan.nodegroups if own else (), strict=True)
+        if group.name not in names and _is_reachable(group, own)
+    ]
+    yield from _stopping(claim.path, [one for one, _ in others], own)
+    serving = [group for verdict, group in others if verdict.status is Status.FEASIBLE]
+    if serving and not any(elsewhere_findings(claim, own[0], serving)):
+        yield info(
+            "ClaimServedElsewhere",
+            claim.path,
+            f"nodes of {listed_names([one.name for one in serving])} can serve the claim too, so "
+            "its Pods may come to them",
+            fix=f"have its Pods choose nodes by {_selector(own[0])} to keep them on these alone",
+            source=_SOURCE,
+        )
+
+
+def _is_reachable(group: NodegroupPlan, own: Sequence[NodegroupPlan]) -> bool:
+    """Whether Pods that may be on all nodes of their own groups may be on another one's."""
+    tolerated = {(taint.key, taint.value) for one in own for taint in one.taints}
+    return all(
+        (taint.key, taint.value) in tolerated
+        for taint in group.taints
+        if taint.effect is not TaintEffect.PREFER_NO_SCHEDULE
+    )
+
+
+def _stopping(
+    path: str, verdicts: Sequence[Verdict], own: Sequence[NodegroupPlan]
+) -> Iterator[Finding]:
+    """The warnings of groups at which the scheduler ends its attempt at a Pod, by reason."""
+    names: dict[str, list[str]] = {}
+    for one in verdicts:
+        if one.status is Status.ERROR and one.code != _OF_CLAIM:
+            names.setdefault(one.reason, []).append(one.nodegroup)
+    for reason, groups in names.items():
+        yield warning(
+            "ClaimStopsScheduling",
+            path,
+            f"while there are nodes of {listed_names(groups)}, the scheduler ends its attempt at a "
+            f"Pod of the claim there, also for nodes that could serve it: {reason}",
+            fix=f"have its Pods choose nodes by {_selector(own[0])}: at others the scheduler then "
+            "does not look",
+            source=_SOURCE,
+        )
+
+
+def _selector(group: NodegroupPlan) -> str:
+    key = POOL_LABEL if POOL_LABEL in group.labels else NODEGROUP_LABEL
+    return f"{key}: {group.labels[key]}"
+
+
+def listed_names(names: Sequence[str]) -> str:
+    """The first of many names, and how many there are beside."""
+    more = len(names) - _MOST_NAMED
+    first = ", ".join(names[:_MOST_NAMED])
+    return f"{first} and {more} more" if more > 0 else first
