@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,14 +13,16 @@ import jsii
 from aws_cdk import Stack, Stage
 from constructs import Construct, IValidation
 
-from eks_devices import EksDevicesError, Finding
+from eks_devices import ClaimChecks, EksDevicesError, Finding
 from eks_devices.plans import PLAN_FILE_SCHEMA, PLAN_FILE_SUFFIX
 from eks_devices.scope_options import unread_findings
 from eks_devices.second_managers import cdk_plugin_construct, cdk_plugin_faults
 
 from .annotations import inform, warn
+from .claims_at_synth import ClaimsAtSynth
 from .hosts import NodegroupHost
 from .known_cluster import KnownCluster
+from .sent_manifests import SentManifests, sent_manifests
 from .tree import child_of, is_in_tree, top_stack
 
 if TYPE_CHECKING:
@@ -34,17 +36,24 @@ class _Cluster:
     def __init__(self, host: NodegroupHost) -> None:
         self.host = host
         self.faults: list[Finding] = []
+        self.claims = ClaimsAtSynth(host.known)
         self._told: set[Finding] = set()
         self._told_scopes: list[Construct] = []
 
-    def finish(self) -> None:
-        """Tell what is known now, and find what keeps the stack from being deployed."""
+    def finish(self, sent: Sequence[SentManifests]) -> None:
+        """Tell what is known now, and find what keeps the stack from being deployed.
+
+        Args:
+            sent: What the app sends to any cluster.
+        """
         groups = self.host.fleet.groups
         tagged: list[Membership | SystemNodegroup] = [*groups, *self.host.fleet.others]
         self.faults = [fault for one in tagged for fault in one.inherit_tags()]
         self.faults += self.host.fleet.whole_faults(groups)
         self.faults += _second_managers(self.host)
-        together = self.host.fleet.findings_together(groups)
+        self.claims.check(sent)
+        self.faults += self.claims.faults
+        together = [*self.host.fleet.findings_together(groups), *self.claims.infos]
         apart = [one for group in groups for one in group.plan.findings]
         warn(self.host.home, [one for one in together if one not in self._told])
         inform(self.host.home, [one for one in (*together, *apart) if one not in self._told])
@@ -106,8 +115,10 @@ class _AtSynth:
             there = {at: one for at, one in there.items() if _is_first(at, one.host.known)}
             if not there:
                 return []
+        checked = any(one.host.known.claim_checks is not ClaimChecks.OFF for one in there.values())
+        sent = sent_manifests(self._stack) if checked else []
         for one in there.values():
-            one.finish()
+            one.finish(sent)
         self._write(there)
         # A stack may have several clusters.
         return [f"{at.node.path}: {fault}" for at, one in there.items() for fault in one.faults]
@@ -134,6 +145,7 @@ def _text(clusters: _Clusters) -> str:
 def _entry(path: str, cluster: _Cluster) -> dict[str, Any]:
     """What the file tells of a cluster, with the faults that keep it from being deployed."""
     fleet, plan = cluster.host.fleet, cluster.host.fleet.plan
-    found = (*plan.findings, *fleet.findings_together(fleet.groups), *fleet.told, *cluster.faults)
+    together = (*fleet.findings_together(fleet.groups), *cluster.claims.infos)
+    found = (*plan.findings, *together, *fleet.told, *cluster.faults)
     told = replace(plan, findings=tuple(dict.fromkeys(found))).to_dict()
     return {"path": path, "plan": told, "claims": fleet.claims, "delivery": fleet.deliveries}

@@ -8,7 +8,17 @@ from typing import Any
 from constructs import Construct, IConstruct
 
 from eks_device_charts.manifests.bundles import namespace_bundle
-from eks_devices import DranetBuild, EksDevicesError, Finding, NodegroupPlan
+from eks_devices import (
+    ClaimChecks,
+    ComputeDomain,
+    DranetBuild,
+    EksDevicesError,
+    Finding,
+    NodegroupPlan,
+    Severity,
+)
+from eks_devices.app_check import claim_faults
+from eks_devices.claim_checks import engine_faults
 from eks_devices.claims.objects import Claim, ObjectKey, object_keys
 from eks_devices.claims.on_nodegroup import claim_findings, claim_manifest
 from eks_devices.findings import fault, info, raise_faults
@@ -41,14 +51,20 @@ class ClaimSender:
         self._build = build
         self._carrier: Carrier | None = None
 
-    def send(self, claim: Claim, plan: NodegroupPlan, *, create_namespace: bool) -> None:
+    def send(self, claim: Claim, plans: Sequence[NodegroupPlan], *, create_namespace: bool) -> None:
         """Send a claim, and its namespace where nobody made it yet.
+
+        Args:
+            claim: The claim.
+            plans: The groups that it is for, which are alike.
+            create_namespace: Whether to make its namespace.
 
         Raises:
             EksDevicesError: Every fault of the claim on the group; `NoDelivery` where nothing
                 takes objects to the cluster.
         """
-        manifest = self._judged(claim, plan, create_namespace)
+        plan = plans[0]
+        manifest, findings = self._judged(claim, plans, create_namespace)
         delivery, carrier = self._require_carrier(claim)
         if create_namespace:
             self._make_namespace(claim.namespace, delivery)
@@ -61,14 +77,14 @@ class ClaimSender:
         found: list[Finding] = []
         if made is None and claim.namespace not in _DEFAULT_NAMESPACES:
             found.append(_not_made(claim))
-        found += claim_findings(claim, manifest, plan, build=self._build)
+        found += findings
         self._host.fleet.tell(self._group, found)
         self._host.fleet.note_claim(NotedClaim(self._group, claim, plan, manifest))
 
     def _judged(
-        self, claim: Claim, plan: NodegroupPlan, create_namespace: object
-    ) -> dict[str, Any]:
-        """The manifest of a claim, or every fault of it on the group and in the cluster."""
+        self, claim: Claim, plans: Sequence[NodegroupPlan], create_namespace: object
+    ) -> tuple[dict[str, Any], list[Finding]]:
+        """The manifest of a claim and what to know of it, or every fault of it."""
         others = {key: self._host.sent.claim(key) for key in object_keys(claim)}
         faults = [
             *(_repeated(claim, key, other.by) for key, other in others.items() if other),
@@ -76,11 +92,26 @@ class ClaimSender:
             *boolean(create_namespace, f"{claim.path}.create_namespace"),
         ]
         try:
-            manifest = claim_manifest(claim, plan, build=self._build)
+            manifest = claim_manifest(claim, plans[0], build=self._build)
         except EksDevicesError as error:
             raise EksDevicesError([*error.faults, *faults]) from None
-        raise_faults(faults)
-        return manifest
+        found = claim_findings(claim, manifest, plans[0], build=self._build)
+        found += self._checked(claim, manifest, plans, found)
+        raise_faults([*(one for one in found if one.severity is Severity.ERROR), *faults])
+        return manifest, found
+
+    def _checked(
+        self,
+        claim: Claim,
+        manifest: dict[str, Any],
+        plans: Sequence[NodegroupPlan],
+        said: Sequence[Finding],
+    ) -> list[Finding]:
+        """What the devices of the groups say of a claim, as far as it can be evaluated here."""
+        checks = self._host.known.claim_checks
+        if checks is ClaimChecks.OFF or isinstance(claim, ComputeDomain) or engine_faults():
+            return []
+        return checks.graded(claim_faults(claim, manifest, plans, said))
 
     def _make_namespace(self, name: str, delivery: Delivery) -> None:
         """Make a namespace for all groups that may wait for it; any of them may go again.

@@ -146,8 +146,11 @@ class AcceleratedCluster(Construct):
 
     def _joined(self, version: eks.KubernetesVersion, options: ClusterOptions) -> NodegroupHost:
         """What stands for the cluster, which groups then find."""
-        service_ipv4_cidr = options.get("service_ipv4_cidr")
-        facts = replace(ClusterFacts.of_cluster(self.cluster), service_ipv4_cidr=service_ipv4_cidr)
+        facts = replace(
+            ClusterFacts.of_cluster(self.cluster),
+            service_ipv4_cidr=options.get("service_ipv4_cidr"),
+            claim_checks=options.get("claim_checks"),
+        )
         host = NodegroupHost(
             KnownCluster(facts, version.version, self.cluster, is_foreign=False),
             facts=facts,

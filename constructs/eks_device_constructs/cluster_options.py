@@ -12,8 +12,9 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from eks_devices import Finding
+from eks_devices import ClaimChecks, Finding
 from eks_devices.addons import Addons, addon_faults
+from eks_devices.claim_checks import claim_check_faults
 from eks_devices.cluster_rules import cluster_name_faults, service_cidr_faults
 from eks_devices.findings import fault
 from eks_devices.typecheck import members, unknown_option, wrong_type
@@ -54,6 +55,8 @@ class ClusterOptions(TypedDict, total=False):
             isolated subnets alone: there, as in private subnets without a NAT gateway, the agent
             needs an endpoint of the EKS Auth API. A coredns that is named comes at once and is
             degraded until a node without taints is there.
+        claim_checks: How claims are told that no node of their groups can serve, and Pods in the
+            app's manifests that no group can; by warnings unless named.
 
     Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateCluster.html
     """
@@ -66,6 +69,7 @@ class ClusterOptions(TypedDict, total=False):
     administrators: Sequence[str | iam.IRole]
     node_role: iam.IRole | None
     addons: Addons | None
+    claim_checks: ClaimChecks | None
 
 
 def cluster_option_faults(
@@ -86,6 +90,7 @@ def cluster_option_faults(
     yield from administrator_faults(scope, options.get("administrators", ()))
     yield from role_faults(options.get("node_role"), "node_role")
     yield from addon_faults(options.get("addons"))
+    yield from claim_check_faults(options.get("claim_checks"), "claim_checks")
 
 
 def logging_types(options: ClusterOptions) -> list[eks.ClusterLoggingTypes] | None:

@@ -17,6 +17,7 @@ from eks_devices.typecheck import text, wrong_type
 
 from .gitops import directory_faults, gitops_sender, resolved
 from .kubectl_inputs import kubectl_faults, layer_needed, layer_version_faults, no_provider
+from .sent import note_ours
 
 if TYPE_CHECKING:
     from .hosts import NodegroupHost
@@ -233,6 +234,7 @@ class _Kubectl:
             prune=False,
             removal_policy=RemovalPolicy.RETAIN if retain else None,
         )
+        note_ours(manifest)
         resource = cast(CfnResource, manifest.node.find_child("Resource").node.default_child)
         resource.add_property_override("ServiceTimeout", _TIMEOUT_SECONDS)
         for needed in (*after, *self._earlier()):

@@ -138,6 +138,19 @@ class Fleet:
         waiting = [one for plan in self._waiting(groups) for one in unserved(plan)]
         return replace(plan, findings=(*plan.findings, *waiting))
 
+    @property
+    def claimed(self) -> list[tuple[NotedClaim, list[NodegroupPlan]]]:
+        """The claims that are still there, each with the groups that it is for."""
+        owners = {one.owner for one in self._claims}
+        there: dict[IConstruct, list[NodegroupPlan]] = {
+            one: [] for one in owners if is_in_tree(one)
+        }
+        for group in self.groups if there else ():
+            for above in ancestors(group.group):
+                if above in there:
+                    there[above].append(group.plan)
+        return [(one, there[one.owner]) for one in self._claims if one.owner in there]
+
     def note_claim(self, claim: NotedClaim) -> None:
         """Remember a claim for the devices of a group."""
         self._claims.append(claim)
@@ -156,15 +169,13 @@ class Fleet:
     @property
     def claims(self) -> list[dict[str, Any]]:
         """The claims that are still there as plain JSON values, each with its node groups."""
-        groups = [(one.plan.name, ancestors(one.group)) for one in self.groups]
         told = [
             claim_summary(one.claim, one.manifest)
             | {
-                "nodegroups": [name for name, above in groups if one.owner in above],
+                "nodegroups": [plan.name for plan in plans],
                 "manifest": one.manifest,
             }
-            for one in self._claims
-            if is_in_tree(one.owner)
+            for one, plans in self.claimed
         ]
         return sorted(told, key=lambda one: (one["namespace"], one["name"], one["kind"]))
 

@@ -10,7 +10,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct, IConstruct
 
-from eks_devices import Finding
+from eks_devices import ClaimChecks, Finding
 from eks_devices.findings import fault
 from eks_devices.typecheck import is_token
 
@@ -36,6 +36,7 @@ class ClusterFacts:
     authentication_mode: AuthenticationMode | None = None
     kubectl_provider: eks.IKubectlProvider | None = None
     is_ipv6: bool | None = None
+    claim_checks: ClaimChecks | None = None
 
     @classmethod
     def of_reference(cls, given: ClusterReference) -> ClusterFacts:
@@ -49,6 +50,7 @@ class ClusterFacts:
             service_ipv4_cidr=given.service_ipv4_cidr,
             authentication_mode=given.authentication_mode,
             kubectl_provider=given.kubectl_provider,
+            claim_checks=given.claim_checks,
         )
 
     @classmethod
@@ -114,6 +116,12 @@ class KnownCluster:
         return next(iter(self.homes), None)
 
     @property
+    def claim_checks(self) -> ClaimChecks:
+        """How claims are told that no node of their groups can serve."""
+        facts = self.host.facts if self.host else self.facts
+        return facts.claim_checks or ClaimChecks.WARN
+
+    @property
     def is_forgotten(self) -> bool:
         """Whether all groups and installations of a cluster that is not made here were removed."""
         if self.host is not None or self.fleet.groups or self.fleet.drivers is not None:
@@ -128,6 +136,7 @@ _COMPARED = (
     "certificate_authority",
     "service_ipv4_cidr",
     "authentication_mode",
+    "claim_checks",
 )
 
 

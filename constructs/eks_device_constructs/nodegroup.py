@@ -108,4 +108,4 @@ class AcceleratedNodegroup(ClaimOwner, Construct):
         judged.host.fleet.register(self._membership)
 
     def _send(self, claim: Claim, *, create_namespace: bool) -> None:
-        self._claims.send(claim, self.plan, create_namespace=create_namespace)
+        self._claims.send(claim, [self.plan], create_namespace=create_namespace)

@@ -136,7 +136,8 @@ class AcceleratedNodegroupPool(ClaimOwner, Construct):
         if self._sender is None:
             # What a group is to its cluster and its pool is nothing that users see.
             self._sender = groups[0]._membership.claim_sender(self)  # noqa: SLF001
-        self._sender.send(claim, groups[0].plan, create_namespace=create_namespace)
+        plans = [one.plan for one in groups]
+        self._sender.send(claim, plans, create_namespace=create_namespace)
 
 
 def _pool_faults(scope: Construct, id: str, shared: Mapping[str, Any]) -> Iterator[Finding]:  # noqa: A002

@@ -9,7 +9,8 @@ from enum import StrEnum
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 
-from eks_devices import Finding
+from eks_devices import ClaimChecks, Finding
+from eks_devices.claim_checks import claim_check_faults
 from eks_devices.cluster_rules import cluster_name_faults, service_cidr_faults
 from eks_devices.findings import raise_faults
 from eks_devices.kubernetes import find_minor
@@ -57,6 +58,7 @@ class ClusterReference:
             next two.
         certificate_authority: The cluster's certificate authority, in base64.
         service_ipv4_cidr: The address range of Services, of IPv4.
+        claim_checks: How claims are told that no node can serve; by warnings unless named.
 
     Raises:
         EksDevicesError: Every fault of the values at once.
@@ -71,6 +73,7 @@ class ClusterReference:
     endpoint: str | None = None
     certificate_authority: str | None = None
     service_ipv4_cidr: str | None = None
+    claim_checks: ClaimChecks | None = None
 
     def __post_init__(self) -> None:
         """Judge the values, where a user wrote them."""
@@ -95,6 +98,7 @@ def _faults(given: ClusterReference) -> Iterator[Finding]:
     mode = given.authentication_mode
     if mode is not None:
         yield from member(mode, AuthenticationMode, "cluster.authentication_mode")
+    yield from claim_check_faults(given.claim_checks, "cluster.claim_checks")
     yield from _join_faults(given)
 
 

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from weakref import WeakSet
 
 from constructs import IConstruct
 
 from eks_devices.claims.objects import ObjectKey
 
 from .tree import is_in_tree
+
+_ours: WeakSet[IConstruct] = WeakSet()
+
+
+def note_ours(manifest: IConstruct) -> None:
+    """Remember a manifest that this library made."""
+    _ours.add(manifest)
+
+
+def is_ours(manifest: IConstruct) -> bool:
+    """Whether this library made a manifest; whoever sent it holds it."""
+    return manifest in _ours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
