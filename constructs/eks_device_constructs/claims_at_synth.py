@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from constructs import IConstruct
 
 from eks_devices import ClaimChecks, ClusterPlan, EksDevicesError, Finding, NodegroupPlan, Severity
-from eks_devices.app_check import fleet_findings, manifest_findings
+from eks_devices.app_check import check_manifests, fleet_findings
 from eks_devices.claim_checks import engine_faults
 from eks_devices.claims.compute_domain import ComputeDomain
+from eks_devices.claims.objects import object_keys
 from eks_devices.findings import info
 from eks_devices.workload_check import Document
 
@@ -65,16 +66,17 @@ class ClaimsAtSynth:
         documents: Sequence[tuple[IConstruct, Document]],
         plan: ClusterPlan,
     ) -> Iterator[Told]:
+        planned = [one.manifest for one, _ in claims]
+        report = check_manifests([one for _, one in documents], plan, planned_claims=planned)
         for one, own in claims:
             if not isinstance(one.claim, ComputeDomain):
-                found = fleet_findings(one.claim, one.manifest, own, plan)
+                named = not report.named.isdisjoint(object_keys(one.claim))
+                found = fleet_findings(one.claim, one.manifest, own, plan, named=named)
                 yield from ((one.owner, finding) for finding in found)
         senders = {document.origin: at for at, document in documents}
-        planned = [one.manifest for one, _ in claims]
-        given = [document for _, document in documents]
-        for told in manifest_findings(given, plan, planned_claims=planned):
+        for told in report.findings:
             for finding in self._known.claim_checks.graded([told.finding]):
-                yield senders[told.document.origin], finding
+                yield senders[told.origin], finding
 
     def _take(self, at: IConstruct, found: Finding) -> None:
         if found.severity is Severity.ERROR:

@@ -121,6 +121,13 @@ def test_groups_at_which_an_expression_fails_are_warned_of():
     assert "eks-devices/nodegroup: g0" in told[0].fix
 
 
+def test_a_claim_that_pods_of_the_app_name_is_told_with_them_alone():
+    own, plan = cluster_of(P5, P5EN).nodegroups[:1], cluster_of(P5, P5EN)
+    claim = claim_of(gpu())
+    manifest = claim_manifest(claim, own[0])
+    assert [*fleet_findings(claim, manifest, own, plan, named=True)] == []
+
+
 def test_a_group_alone_has_no_others():
     assert beside(claim_of(gpu()), cluster_of(P5)) == []
 

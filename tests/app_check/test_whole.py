@@ -12,7 +12,7 @@ from tests.hostile import NUMBER_TOKEN, TOKEN
 from tests.short_names import DRA
 
 from eks_devices import Finding, Severity
-from eks_devices.app_check import manifest_findings
+from eks_devices.app_check import check_manifests
 
 PLAN = cluster_of({"instance_type": "p5.48xlarge"}, {"instance_type": "trn2.48xlarge"})
 NEVER = 'device.attributes["gpu.nvidia.com"].productName == "Voodoo"'
@@ -24,8 +24,8 @@ NEURON_NODES = cluster_of(
 
 
 def found(*manifests: dict[str, Any], planned: Any = (), plan: Any = PLAN) -> list[Finding]:
-    told = manifest_findings(documents(*manifests), plan, planned_claims=planned)
-    return [one.finding for one in told]
+    report = check_manifests(documents(*manifests), plan, planned_claims=planned)
+    return [one.finding for one in report.findings]
 
 
 def codes(*manifests: dict[str, Any], **options: Any) -> list[str]:
@@ -38,10 +38,10 @@ def test_what_a_group_can_serve_is_told_nothing():
 
 def test_a_claim_that_no_group_serves_is_told_once_with_each_reason():
     (told,) = found(template(9), job("gpus"))
-    assert (told.code, told.severity) == ("NoNodegroupServesClaim", Severity.ERROR)
-    assert told.path == "Stack/Jobs: ResourceClaimTemplate default/gpus"
+    assert (told.code, told.severity) == ("NoNodegroupServesPod", Severity.ERROR)
+    assert told.path == "Stack/Jobs: Job default/train.spec.template.spec"
     assert "g0: request one: it wants 9 devices" in told.message
-    assert "g1: request one: no driver publishes devices of the class" in told.message
+    assert "g1: " in told.message
 
 
 def test_a_claim_that_no_pod_names_is_judged_too():
@@ -72,9 +72,21 @@ def test_a_malformed_claim_is_told_with_the_place_and_hides_nothing_else():
     )
 
 
+def test_a_claim_that_the_app_does_not_send_is_an_info():
+    (told,) = found(job("gpus"))
+    assert (told.code, told.severity) == ("ClaimNotFound", Severity.INFO)
+
+
+def test_a_claim_whose_name_only_the_deployment_knows_is_not_missed():
+    assert codes(job(TOKEN)) == []
+    assert codes(template(1, name=TOKEN), job(TOKEN)) == []
+    assert codes(job("gpus") | {"metadata": {"name": "train", "namespace": TOKEN}}) == []
+
+
 def test_items_of_a_list_are_manifests():
     several = {"apiVersion": "v1", "kind": "List", "items": [template(9), job("gpus")]}
-    assert codes(several) == ["NoNodegroupServesClaim"]
+    (told,) = found(several)
+    assert told.path == "Stack/Jobs: Job default/train.items[1].spec.template.spec"
 
 
 def test_a_class_of_the_app_is_known_to_its_claims():
@@ -98,8 +110,8 @@ def neuron_job(**spec: Any) -> list[Finding]:
 
 def test_pods_at_which_the_scheduler_ends_its_attempt_are_told():
     (told,) = neuron_job()
-    assert told.code == "PodStopsScheduling"
-    assert "g1: " in told.message
+    assert told.code == "AttemptFailsOnNodegroup"
+    assert "on nodes of g1" in told.message
     assert told.path.startswith("Stack/Jobs: Job default/train.spec.template.spec")
 
 
@@ -131,6 +143,8 @@ def test_a_claim_of_a_class_with_a_value_of_the_deployment_is_not_judged():
         {"tolerations": [{"key": TOKEN}]},
         {"tolerations": TOKEN},
         {"affinity": {"nodeAffinity": TOKEN}},
+        {"nodeName": TOKEN},
+        {"schedulerName": TOKEN},
         {"serviceAccountName": TOKEN, "resourceClaims": TOKEN},
     ],
 )

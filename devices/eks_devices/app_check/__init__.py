@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from .manifest_text import manifests_in
 from .own_claims import claim_faults, fleet_findings
-from .whole import ManifestFinding, manifest_findings
+from .whole import ManifestFinding, ManifestReport, check_manifests
 
 __all__ = [
     "ManifestFinding",
+    "ManifestReport",
+    "check_manifests",
     "claim_faults",
     "fleet_findings",
-    "manifest_findings",
     "manifests_in",
 ]

@@ -92,6 +92,8 @@ def fleet_findings(
     manifest: Mapping[str, Any],
     own: Sequence[NodegroupPlan],
     plan: ClusterPlan,
+    *,
+    named: bool = False,
 ) -> Iterator[Finding]:
     """What is worth knowing of a claim beside the groups of the cluster that it is not made for.
 
@@ -103,15 +105,18 @@ def fleet_findings(
         manifest: What `claim_manifest` made of it.
         own: The groups that it is made for.
         plan: All groups of the cluster.
+        named: Whether Pods of the app name the claim, so that they are told where they may go.
 
     Raises:
         EksDevicesError: The extra `check` is not installed, `CheckExtraMissing`.
     """
+    if named or not own:
+        return
     names = {one.name for one in own}
-    found = check_claims([manifest], plan) if own else ()
+    found = check_claims([manifest], plan)
     others = [
         (verdict, group)
-        for verdict, group in zip(found, plan.nodegroups if own else (), strict=True)
+        for verdict, group in zip(found, plan.nodegroups, strict=True)
         if group.name not in names and _is_reachable(group, own)
     ]
     yield from _stopping(claim.path, [one for one, _ in others], own)

@@ -12,6 +12,8 @@ from ..workload_check import Document
 RESOURCE_GROUP: Final = "resource.k8s.io"
 CLAIM_KINDS: Final = ("ResourceClaim", "ResourceClaimTemplate")
 _DEEPEST: Final = 64
+# What else of a Pod says on which nodes it is.
+_LEFT_OUT: Final = ("affinity", "nodeName", "schedulerName", "os")
 _ANYWHERE: Final = {"operator": "Exists"}
 
 
@@ -48,8 +50,13 @@ def has_unknown(value: object, depth: int = 0) -> bool:
     elif isinstance(value, (list, tuple)):
         inside = [*value]
     else:
-        return is_token(value) or is_number_token(value)
+        return is_unknown(value)
     return depth > _DEEPEST or any(has_unknown(one, depth + 1) for one in inside)
+
+
+def is_unknown(value: object) -> bool:
+    """Whether a single value is only known at the deployment."""
+    return is_token(value) or is_number_token(value)
 
 
 def _is_resource(document: Document) -> bool:
@@ -91,7 +98,7 @@ def _rewritten(value: Any, depth: int) -> Any:
         return {
             key: _REWRITERS.get(key, _rewritten)(one, depth + 1)
             for key, one in value.items()
-            if not (key == "affinity" and has_unknown(one))
+            if not (key in _LEFT_OUT and has_unknown(one))
         }
     if isinstance(value, (list, tuple)):
         return [_rewritten(one, depth + 1) for one in value]

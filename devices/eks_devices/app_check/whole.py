@@ -2,183 +2,163 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from ..feasibility import Status, Verdict, check_claims
-from ..findings import EksDevicesError, Finding, Severity, fault, warning
+from ..feasibility import Status, check_claims
+from ..findings import EksDevicesError, Finding, Severity
 from ..plans import ClusterPlan
-from ..typecheck import path_step
-from ..workload_check import Document, PodVerdicts, check_workloads
-from ..workload_check.documents import flattened, mappings, path_of
-from ..workload_check.pods import PodTemplate
-from .own_claims import listed_names
-from .unknown import is_claim, is_class, judgeable
+from ..workload_check import Document, PodVerdicts, Remark, WorkloadReport, check_workloads
+from ..workload_check.documents import Steps, flattened, mappings, path_of
+from .unknown import is_claim, is_unknown, judgeable
 
-_NO_ENGINE: Final = "CheckExtraMissing"
-_UNSERVED_PODS: Final = "NoNodegroupServesPod"
 _FIELDS: Final = {
     "resourceClaimName": "ResourceClaim",
     "resourceClaimTemplateName": "ResourceClaimTemplate",
 }
-_SERVED: Final = (Status.FEASIBLE, Status.UNKNOWN)
-_SOURCE: Final = (
-    "https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/"
-)
+_NO_ENGINE: Final = "CheckExtraMissing"
+_NOT_FOUND: Final = "ClaimNotFound"
+_UNSERVED: Final = "NoNodegroupServesPod"
+
+ObjectKey = tuple[str, str, str]
+"""Kind, namespace and name of a claim or a template."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManifestFinding:
     """A finding of a manifest; its path names the manifest and the place in it."""
 
-    document: Document
+    origin: str
     finding: Finding
 
 
-def manifest_findings(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManifestReport:
+    """What was found in manifests; `named` are the claims that their Pods name."""
+
+    findings: tuple[ManifestFinding, ...] = ()
+    named: frozenset[ObjectKey] = frozenset()
+
+
+def check_manifests(
     documents: Sequence[Document],
     plan: ClusterPlan,
     *,
     planned_claims: Sequence[Mapping[str, Any]] = (),
-) -> list[ManifestFinding]:
+) -> ManifestReport:
     """What is wrong with manifests on the node groups of a cluster; nothing of one without groups.
 
-    Values that only the deployment knows, as CDK tokens, are taken to be as they should.
+    Values that only the deployment knows, as CDK tokens, are taken to be as they should. Claims
+    that are not among the manifests are told as an info: an app need not send all of them.
 
     Args:
         documents: The manifests; `origin` names the construct or chart.
         plan: The node groups.
-        planned_claims: Manifests of claims that are told apart from these.
+        planned_claims: Manifests of claims whose own faults are told apart from these.
 
     Raises:
         EksDevicesError: The extra `check` is not installed, `CheckExtraMissing`.
     """
     if not plan.nodegroups or not documents:
-        return []
-    given = judgeable([*flattened(documents)])
-    classes = [one.content for one in given if is_class(one)]
-    told = {one: _of_claim(one, plan, classes) for one in given if is_claim(one)}
-    found = [_placed(one, finding, at) for one in told for at, finding in told[one].findings]
-    planned = [Document(origin="", content=one) for one in planned_claims]
-    told |= {one: _of_claim(one, plan, ()) for one in planned if is_claim(one)}
-    refused = {_key(one) for one, judged in told.items() if judged.findings}
-    readable = [one for one in given if not (one in told and told[one].is_malformed)]
-    found += _of_pods(readable, plan, planned_claims, refused)
-    return [*dict.fromkeys(found)]
-
-
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """What is said of a claim: findings with their places; a malformed one names nothing else."""
-
-    findings: tuple[tuple[str, Finding], ...]
-    is_malformed: bool = False
-
-
-def _of_claim(
-    document: Document, plan: ClusterPlan, classes: Sequence[Mapping[str, Any]]
-) -> _Judged:
-    """The faults of a claim that no group can serve, whichever Pods name it."""
-    try:
-        verdicts = check_claims([document.content], plan, device_classes=classes)
-    except EksDevicesError as error:
-        if any(one.code == _NO_ENGINE for one in error.faults):
-            raise
-        return _Judged(
-            tuple((_place_in(document, one), one) for one in error.faults), is_malformed=True
-        )
-    if any(one.status in _SERVED for one in verdicts):
-        return _Judged(())
-    return _Judged((("", _unserved(document.name, verdicts)),))
-
-
-def _unserved(name: str, verdicts: Sequence[Verdict]) -> Finding:
-    return fault(
-        "NoNodegroupServesClaim",
-        "",
-        "no node group can ever serve the claim, so its Pods would wait for ever "
-        f"({_by_reason(verdicts)})",
-        got=name,
-        allowed="a claim that the nodes of a group can serve",
-        fix="change the claim, or add a node group that fits",
-        source=_SOURCE,
+        return ManifestReport()
+    given = [*flattened(documents)]
+    known = judgeable(given)
+    report = check_workloads(known, plan, planned_claims=planned_claims)
+    quiet = _Quiet(report, _keys(given) - _keys(known), _refused(planned_claims, plan))
+    told = (_placed(one) for one in report.remarks if not quiet.says(one))
+    return ManifestReport(
+        findings=tuple(dict.fromkeys(told)),
+        named=frozenset(key for one in report.pods for _, key in _named(one)),
     )
 
 
-def _place_in(document: Document, finding: Finding) -> str:
-    """Where in a claim a finding is, whose path begins with the name of the claim."""
-    name = f"claims.{path_step(document.namespace)}/{path_step(document.name)}"
-    return finding.path.removeprefix(name).removeprefix(".")
+def _keys(documents: Iterable[Document]) -> set[ObjectKey]:
+    return {_key(one) for one in documents if is_claim(one)}
 
 
-def _by_reason(verdicts: Sequence[Verdict]) -> str:
-    names: dict[str, list[str]] = {}
-    for one in verdicts:
-        names.setdefault(one.reason, []).append(one.nodegroup)
-    return "; ".join(f"{listed_names(groups)}: {reason}" for reason, groups in names.items())
-
-
-Key = tuple[str, str, str]
-"""Kind, namespace and name."""
-
-
-def _key(document: Document) -> Key:
+def _key(document: Document) -> ObjectKey:
     return document.kind, document.namespace, document.name
 
 
-def _of_pods(
-    documents: Sequence[Document],
-    plan: ClusterPlan,
-    planned: Sequence[Mapping[str, Any]],
-    refused: AbstractSet[Key],
-) -> Iterator[ManifestFinding]:
-    """What is said of Pods, but not again what is said of the claims that they name."""
-    report = check_workloads(documents, plan, planned_claims=planned)
-    said = {one.pod.document for one in report.pods if not refused.isdisjoint(_named(one.pod))}
-    at_fault = set()
-    for remark in report.remarks:
-        if remark.finding.code == _UNSERVED_PODS and remark.document in said:
-            continue
-        if remark.finding.severity is Severity.ERROR:
-            at_fault.add(remark.document)
-        place = path_of((*remark.document.base, *remark.steps))
-        yield _placed(remark.document, remark.finding, place)
-    for one in report.pods:
-        if one.pod.document not in at_fault:
-            yield from _stopped(one)
+def _refused(planned: Iterable[Mapping[str, Any]], plan: ClusterPlan) -> set[ObjectKey]:
+    """The claims of the app itself that no group serves, which was told where they are made."""
+    documents = (Document(origin="", content=one) for one in planned)
+    return {_key(one) for one in documents if is_claim(one) and not _is_served(one, plan)}
 
 
-def _named(pod: PodTemplate) -> set[Key]:
-    """The claims and templates that Pods name."""
-    return {
-        (kind, pod.namespace, entry[field])
-        for _, entry in mappings(pod.spec, "resourceClaims")
-        for field, kind in _FIELDS.items()
-        if isinstance(entry.get(field), str)
-    }
+def _is_served(claim: Document, plan: ClusterPlan) -> bool:
+    try:
+        verdicts = check_claims([claim.content], plan)
+    except EksDevicesError as error:
+        if any(one.code == _NO_ENGINE for one in error.faults):
+            raise
+        return False
+    return any(one.status in (Status.FEASIBLE, Status.UNKNOWN) for one in verdicts)
 
 
-def _stopped(judged: PodVerdicts) -> Iterator[ManifestFinding]:
-    """The warning of Pods at which the scheduler ends its attempt, though some nodes fit."""
-    stopping = [one for one in judged.verdicts if one.status is Status.ERROR]
-    if not stopping or len(stopping) == len(judged.verdicts):
-        return
-    found = warning(
-        "PodStopsScheduling",
-        "",
-        "while there are nodes at which an expression fails, the scheduler ends its attempt at "
-        f"these Pods, also for nodes that could serve them ({_by_reason(stopping)})",
-        fix="let the Pods select the nodes of a group that serves them, or guard the expression",
-        source=_SOURCE,
-    )
-    pod = judged.pod
-    yield _placed(pod.document, found, path_of((*pod.document.base, *pod.steps)))
+def _named(judged: PodVerdicts) -> Iterator[tuple[int, ObjectKey]]:
+    """The claims and templates that Pods name, by the index of their entry."""
+    for index, entry in mappings(judged.pod.spec, "resourceClaims"):
+        for field, kind in _FIELDS.items():
+            if isinstance(name := entry.get(field), str):
+                yield index, (kind, judged.pod.namespace, name)
 
 
-def _placed(document: Document, finding: Finding, at: str = "") -> ManifestFinding:
+class _Quiet:
+    """What is said already, or only for want of what the deployment knows.
+
+    Args:
+        report: What was found.
+        unknown: Claims that cannot be judged before the deployment.
+        refused: Claims of the app that no group serves.
+    """
+
+    def __init__(
+        self,
+        report: WorkloadReport,
+        unknown: AbstractSet[ObjectKey],
+        refused: AbstractSet[ObjectKey],
+    ) -> None:
+        self._unserved = set()
+        self._entries = set()
+        for pod in report.pods:
+            place = id(pod.pod.document), pod.pod.steps
+            for index, key in _named(pod):
+                if key in refused:
+                    self._unserved.add(place)
+                if key in unknown or any(is_unknown(one) for one in key):
+                    self._entries.add((place[0], (*place[1], "resourceClaims", index)))
+
+    def says(self, remark: Remark) -> bool:
+        """Whether a remark is to be left out."""
+        place = id(remark.document), remark.steps
+        if remark.finding.code == _UNSERVED:
+            return place in self._unserved
+        if remark.finding.code == _NOT_FOUND:
+            return place in self._entries
+        return is_unknown(_value_at(remark.document.content, remark.steps))
+
+
+def _value_at(value: Any, steps: Steps) -> Any:
+    """What stands at a place; None where nothing does."""
+    for step in steps:
+        is_there = isinstance(value, Mapping) and step in value
+        if isinstance(value, (list, tuple)) and isinstance(step, int):
+            is_there = step < len(value)
+        if not is_there:
+            return None
+        value = value[step]
+    return value
+
+
+def _placed(remark: Remark) -> ManifestFinding:
     """A finding with the path of its manifest, and of the place in it."""
-    name = f"{document.kind} {document.namespace}/{document.name}"
-    path = f"{document.origin}: {name}" + (f".{at}" if at else "")
-    return ManifestFinding(document=document, finding=replace(finding, path=path))
+    document, found = remark.document, remark.finding
+    at = path_of((*document.base, *remark.steps))
+    path = f"{document.origin}: {document.title}" + (f".{at}" if at else "")
+    severity = Severity.INFO if found.code == _NOT_FOUND else found.severity
+    return ManifestFinding(
+        origin=document.origin, finding=replace(found, path=path, severity=severity)
+    )
