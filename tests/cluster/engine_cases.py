@@ -100,7 +100,7 @@ class Generator:
 
     def capacity(self, *, is_shared: bool) -> dict[str, Any]:
         pick = self.random.choice
-        found = {}
+        found: dict[str, Any] = {}
         for name in pick((["memory"], ["memory"], ["memory", "width"], [])):
             found[name] = {"value": pick(("4", "8", "10"))}
             if is_shared and (policy := self.policy()):

@@ -16,13 +16,14 @@ def cases(oracle):
 
 @pytest.fixture(scope="module")
 def answers(oracle, cases):
-    setting = {"classes": [CLASS], "features": gates(oracle.minor), "seconds": 3}
     asked = (
         question(
             [stored(one, oracle.minor) for one in case.claims],
             node="node",
             slices=case.slices,
-            **setting,
+            classes=[CLASS],
+            features=gates(oracle.minor),
+            seconds=3,
         )
         for case in cases
     )

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from eks_devices.feasibility.allocation import MAX_DEVICES, Ending, Pick, allocate
+from eks_devices.feasibility.allocation import MAX_DEVICES, allocate
+from eks_devices.feasibility.endings import Ending, Pick
 from eks_devices.feasibility.expressions import Answer, Outcome
 from eks_devices.feasibility.flow import decided
 from eks_devices.feasibility.problem import NOTHING, Option, Problem, kinds_of

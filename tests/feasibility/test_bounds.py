@@ -6,8 +6,9 @@ import pytest
 from tests.feasibility_claims import claim, exactly, first_of, match, template
 
 from eks_devices._frozen import FrozenDict
-from eks_devices.feasibility.allocation import Ending, allocate
+from eks_devices.feasibility.allocation import allocate
 from eks_devices.feasibility.asked import read_manifest
+from eks_devices.feasibility.endings import Ending
 from eks_devices.feasibility.judge import judged
 from eks_devices.feasibility.problem import problem
 from eks_devices.feasibility.slices import NodeDevice, NodeDevices

@@ -14,10 +14,10 @@ from fractions import Fraction
 from typing import Any, Final, Self
 
 from eks_devices import Taint, TaintEffect
+from eks_devices.kubernetes import newest_minor
 from eks_devices.quantities import amount_of
-from eks_devices.workload_check.documents import Document, mapping, mappings
-from eks_devices.workload_check.pods import PodTemplate
-from eks_devices.workload_check.reach import tolerates
+from eks_devices.workload_check.documents import mapping, mappings
+from eks_devices.workload_check.tolerations import covers
 
 from .affinity import selects
 
@@ -182,9 +182,11 @@ def _of_node(
     used: Mapping[str, Mapping[str, Fraction]],
 ) -> Iterator[Why]:
     """What keeps a Pod off a node, in the order in which the scheduler looks."""
-    pod = PodTemplate(document=Document(origin="", content={}), steps=(), spec=spec, metadata={})
+    tolerated = [one for _, one in mappings(spec, "tolerations")]
     for taint in node.taints:
-        if taint.effect is not TaintEffect.PREFER_NO_SCHEDULE and not tolerates(pod, taint):
+        if taint.effect is TaintEffect.PREFER_NO_SCHEDULE:
+            continue
+        if not any(covers(one, taint, newest_minor()) for one in tolerated):
             yield "taint", str(taint), ""
             return
     if not selects(spec, node.labels, node.name):
