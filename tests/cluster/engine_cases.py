@@ -143,7 +143,11 @@ class Generator:
         is_shared = self.shares and self.random.random() < 0.7
         if is_shared:
             found["allowMultipleAllocations"] = True
-        if capacity := self.capacity(is_shared=is_shared):
+        capacity = self.capacity(is_shared=is_shared)
+        if is_shared and self.sets:
+            # Of shares without amounts, 1.36 charges the counters with each Pod again.
+            capacity.setdefault("memory", {"value": "8"})
+        if capacity:
             found["capacity"] = capacity
         if self.sets and (consumed := self.consumed()):
             found["consumesCounters"] = consumed

@@ -49,6 +49,12 @@ def judged(
         return refused
     given = problem(wanted, node, classes)
     found = _searched(given)
+    if found.ending is not Ending.FAILS and _may_crash(given):
+        text = (
+            "it asks for all of devices that are cut from common counters, which crashes "
+            f"schedulers before {node.scheduler.crashes_before}; write a count instead of All"
+        )
+        return Judgement(Status.UNKNOWN, "AllOfPartitions", text)
     if found.ending is Ending.ALLOCATED:
         return _allocated(given, node, classes, found)
     return _not_allocated(given, node, found, classes)
@@ -97,6 +103,18 @@ def _distinct_refused(wanted: tuple[Wanted, ...], scheduler: Scheduler) -> Judge
         "distinctAttribute, and refuses a constraint without an attribute"
     )
     return Judgement(Status.ERROR, "DistinctNotServed", text)
+
+
+def _may_crash(given: Problem) -> bool:
+    """Whether a request for All matches devices that consume counters, on a minor with the bug."""
+    if not given.scheduler.crashes_before or given.stock is None:
+        return False
+    return any(
+        given.stock.parts[device]
+        for one in given.all_options
+        if one.ask.count is None
+        for device in one.candidates
+    )
 
 
 def _searched(given: Problem, *, held: Holdings = NOTHING_HELD) -> Result:

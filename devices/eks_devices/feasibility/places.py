@@ -32,7 +32,8 @@ class Place:
 
 def kind_at(given: Problem, at: Place, device: int) -> object:
     """Equal for devices that no claim can tell apart at a place."""
-    kind = given.kinds[device]
+    # Those that somebody has are free for administrators alone.
+    kind = given.kinds[device], at.held.used >> device & 1
     if given.stock is None:
         return kind
     siblings = given.stock.set_of(device) if given.stock.has_siblings else None

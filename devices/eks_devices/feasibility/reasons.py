@@ -34,6 +34,8 @@ def _reasons(given: Problem, node: NodeDevices, classes: Classes) -> Iterator[Re
     for wanted, claim in zip(given.wanted, given.options, strict=True):
         for request, options in zip(wanted.requests, claim, strict=True):
             yield from _of_request(request, options, node, classes)
+    if given.stock is not None and any(given.stock.parts):
+        yield from _cut(given, node, classes)
     for wanted, options_of in zip(given.wanted, given.options, strict=True):
         for index in range(len(wanted.constraints)):
             alone = replace(wanted, constraints=(wanted.constraints[index],))
@@ -48,6 +50,16 @@ def _reasons(given: Problem, node: NodeDevices, classes: Classes) -> Iterator[Re
         text = "each constraint could hold alone, and no choice of devices meets them all"
         yield "ConstraintsNeverHold", text
     yield "NoAllocation", "each claim could be served alone, and a node cannot serve all of them"
+
+
+def _cut(given: Problem, node: NodeDevices, classes: Classes) -> Iterator[Reason]:
+    """The reason of a request whose partitions do not lie beside each other."""
+    for wanted in given.wanted:
+        for request in wanted.requests:
+            alone = replace(wanted, requests=(request,), constraints=())
+            if not _is_possible((alone,), node, classes):
+                text = f"request {request.name}: a node cannot be cut into as many partitions"
+                yield "PartitionsDoNotFit", text
 
 
 def _is_possible(wanted: tuple[Wanted, ...], node: NodeDevices, classes: Classes) -> bool:
@@ -77,12 +89,23 @@ def _of_option(option: Option, node: NodeDevices, classes: Classes) -> Reason | 
     fitting = len(option.taken) + len(option.unclear) + len(option.failing)
     if fitting == 0:
         return _nothing_matches(ask, node, classes)
+    if amounts := _amounts_not_there(option):
+        return amounts
+    if all(at in option.barred for at in option.candidates):
+        return "DeviceTainted", "each device that matches has a taint which it does not tolerate"
     if ask.count is not None and ask.count > fitting:
         return (
             "TooFewDevices",
             f"it wants {ask.count} devices of a node that has at most {fitting} such devices",
         )
     return None
+
+
+def _amounts_not_there(option: Option) -> Reason | None:
+    if not option.amounts or any(option.amounts[at] is not None for at in option.candidates):
+        return None
+    wanted = ", ".join(option.ask.amounts) or "what is taken by default"
+    return "AmountNotThere", f"no device that matches lets a claim have that much of {wanted}"
 
 
 def _nothing_matches(ask: Ask, node: NodeDevices, classes: Classes) -> Reason:
