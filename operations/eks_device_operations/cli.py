@@ -18,7 +18,10 @@ from ._output import safe
 _PROGRAM = "eks-devices"
 _INTERRUPTED = 130
 _LONGEST_SECONDS = 24 * 60 * 60
-_DESCRIPTION = "Accelerated node groups on Amazon EKS: the catalogue, the plan of a cloud assembly."
+_DESCRIPTION = (
+    "Accelerated node groups on Amazon EKS: the catalogue, the plan of a cloud assembly, and "
+    "whether its nodes can serve workloads."
+)
 _EXIT_CODES = "exit codes: 0 fine (warnings too), 1 what was looked at is wrong, 2 could not look"
 
 
@@ -47,7 +50,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = _parser()
     arguments = parser.parse_args(argv)
     if not arguments.verb and not arguments.version:
-        parser.error("name a verb: instances, plan, rehearse or refresh")
+        parser.error("name a verb: instances, plan, check, rehearse or refresh")
     return arguments
 
 
@@ -97,6 +100,18 @@ def _rehearse(arguments: argparse.Namespace) -> Outcome:
     )
 
 
+def _check(arguments: argparse.Namespace) -> Outcome:
+    from .check import check_files  # noqa: PLC0415
+
+    return check_files(
+        arguments.files,
+        plan=arguments.plan,
+        cluster=arguments.cluster,
+        namespace=arguments.namespace,
+        json=arguments.json,
+    )
+
+
 def _refresh(arguments: argparse.Namespace) -> Outcome:
     from .refresh import run_refresh  # noqa: PLC0415
 
@@ -113,6 +128,7 @@ def _refresh(arguments: argparse.Namespace) -> Outcome:
 _VERBS: Final[Mapping[str, Callable[[argparse.Namespace], Outcome]]] = {
     "instances": _instances,
     "plan": _plan,
+    "check": _check,
     "rehearse": _rehearse,
     "refresh": _refresh,
 }
@@ -169,6 +185,7 @@ def _parser() -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
     _add_instances(verbs)
     _add_plan(verbs)
+    _add_check(verbs)
     _add_rehearse(verbs)
     _add_refresh(verbs)
     return parser
@@ -195,6 +212,30 @@ def _add_plan(verbs: Any) -> None:
         default="cdk.out",
         metavar="CDK_OUT",
         help="the folder that 'cdk synth' wrote, or a plan file in it; cdk.out unless named",
+    )
+    _add_json(parser)
+
+
+def _add_check(verbs: Any) -> None:
+    text = "hold the Pods and claims of manifests against the node groups of a plan"
+    more = "; needs the extra 'check'"
+    parser = verbs.add_parser("check", help=text, description=text + more, epilog=_EXIT_CODES)
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="files, folders of YAML and JSON, or - for stdin"
+    )
+    parser.add_argument(
+        "--plan",
+        default="cdk.out",
+        metavar="CDK_OUT",
+        help="the folder that 'cdk synth' wrote, or a plan file in it; cdk.out unless named",
+    )
+    parser.add_argument("--cluster", metavar="PATH", help="the cluster, where the plan has several")
+    parser.add_argument(
+        "--namespace",
+        "-n",
+        default="default",
+        metavar="NAME",
+        help="the namespace of manifests that name none; default unless named",
     )
     _add_json(parser)
 

@@ -306,7 +306,7 @@ def test_minors_are_those_that_are_served():
 def test_every_gate_has_a_stage_on_every_minor_and_never_goes_back():
     order = ["none", "alpha", "beta-off", "beta", "ga"]
 
-    assert len(KUBERNETES["gates"]) == 15
+    assert len(KUBERNETES["gates"]) == 16
     for stages in KUBERNETES["gates"].values():
         assert tuple(stages) == MINORS
         places = [order.index(stages[version]) for version in MINORS]

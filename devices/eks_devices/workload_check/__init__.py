@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from .check import check_workloads
 from .documents import Document
-from .report import PodVerdicts, Remark, WorkloadReport
+from .report import ClaimVerdicts, PodVerdicts, Remark, WorkloadReport
 
-__all__ = ["Document", "PodVerdicts", "Remark", "WorkloadReport", "check_workloads"]
+__all__ = [
+    "ClaimVerdicts",
+    "Document",
+    "PodVerdicts",
+    "Remark",
+    "WorkloadReport",
+    "check_workloads",
+]

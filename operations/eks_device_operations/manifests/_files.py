@@ -20,7 +20,7 @@ from .._json_file import reason
 from .._outcome import WRONG, OperationError
 from ._composer import ComposeError, Composer, Mark, Place
 
-_LARGEST: Final = 64 * 1024 * 1024
+MOST_BYTES: Final = 64 * 1024 * 1024
 _NEXT: Final = re.compile(r"^---(?=\s|$)", re.MULTILINE)
 _DIRECTIVE: Final = re.compile(r"^%", re.MULTILINE)
 _TEMPLATE: Final = re.compile(r"\{\{.*?\}\}")
@@ -95,11 +95,11 @@ def file_content(path: Path) -> bytes:
         if not stat.S_ISREG(path.stat().st_mode):
             raise OperationError("cannot be read: it is not a file")
         with path.open("rb") as file:
-            content = file.read(_LARGEST + 1)
+            content = file.read(MOST_BYTES + 1)
     except (OSError, ValueError) as error:
         raise OperationError(f"cannot be read: {reason(error)}") from error
-    if len(content) > _LARGEST:
-        raise OperationError(f"is larger than {_LARGEST >> 20} MiB", code=WRONG)
+    if len(content) > MOST_BYTES:
+        raise OperationError(f"is larger than {MOST_BYTES >> 20} MiB", code=WRONG)
     return content
 
 

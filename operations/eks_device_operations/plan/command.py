@@ -21,7 +21,7 @@ _EXPECTED: Final = "expected the cloud assembly that 'cdk synth' writes, cdk.out
 
 def show_plan(folder: str, *, json: bool) -> Outcome:
     """Report every plan of a cloud assembly."""
-    _require_folder(folder)
+    require_folder(folder)
     assembly = read_assembly(folder)
     if not assembly.files and not assembly.problems:
         raise OperationError(
@@ -35,7 +35,8 @@ def show_plan(folder: str, *, json: bool) -> Outcome:
     return Outcome(code=_code(assembly), text=text, messages=_messages(assembly))
 
 
-def _require_folder(folder: str) -> None:
+def require_folder(folder: str) -> None:
+    """Raise OperationError unless a folder, or a plan file, is named that can be read."""
     if not folder:
         raise OperationError(f"the name of the folder is empty; {_EXPECTED}")
     if folder.endswith(PLAN_FILE_SUFFIX):

@@ -1,0 +1,150 @@
+"""The verb `check`: reads files and a plan, and holds the one against the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from eks_devices import EksDevicesError
+from eks_devices.workload_check import (
+    ClaimVerdicts,
+    Document,
+    PodVerdicts,
+    WorkloadReport,
+    check_workloads,
+)
+from eks_devices.workload_check.documents import path_of
+
+from .._outcome import FINE, WRONG, OperationError, Outcome
+from .._output import as_json, terminal_width
+from ..manifests import ManifestDocument
+from .files import Input, read_files
+from .found import Found, Places, all_found
+from .planned import Planned, read_plan
+from .text import as_text
+
+_SCHEMA: Final = "eks-devices/check/v1"
+_CLAIMS: Final = ("ResourceClaim", "ResourceClaimTemplate")
+
+
+def check_files(
+    names: Sequence[str],
+    *,
+    plan: str,
+    cluster: str | None = None,
+    namespace: str = "default",
+    json: bool,
+) -> Outcome:
+    """Check files against the plan of a cluster.
+
+    Args:
+        names: Files, folders, or `-` for the standard input.
+        plan: The cloud assembly, or a plan file in it.
+        cluster: The path of the cluster; needed where the plan has several.
+        namespace: The namespace of manifests that name none.
+        json: Whether to print JSON.
+
+    Raises:
+        OperationError: There is no plan, or the extra `check` is not installed.
+    """
+    planned = read_plan(plan, cluster)
+    try:
+        given = read_files(names, without=plan)
+        documents = _documents(given.documents)
+        report = check_workloads(
+            [one for one, _ in documents.values()],
+            planned.plan,
+            planned_claims=planned.claims,
+            namespace=namespace,
+        )
+    except EksDevicesError as error:
+        raise OperationError(*map(_missing, error.faults)) from error
+    places = Places({origin: source for origin, (_, source) in documents.items()})
+    found = all_found(report, given.troubles, places)
+    if json:
+        text = _json(found, report, places, given, planned)
+    else:
+        text = as_text(found, report, places, width=terminal_width())
+    is_wrong = any(one.finding.severity == "error" for one in found)
+    return Outcome(
+        code=max(WRONG if is_wrong else FINE, given.code),
+        text=text,
+        messages=(*planned.notes, *_messages(given)),
+    )
+
+
+def _missing(fault: Any) -> str:
+    return f"{fault.message}: {fault.fix}"
+
+
+def _documents(found: Sequence[ManifestDocument]) -> dict[str, tuple[Document, ManifestDocument]]:
+    """Each manifest under a name of its own; what is no mapping is none."""
+    return {
+        str(at): (Document(origin=str(at), content=one.content), one)
+        for at, one in enumerate(found)
+        if isinstance(one.content, Mapping)
+    }
+
+
+def _messages(given: Input) -> tuple[str, ...]:
+    """What cannot be looked at, and files in which there is nothing to look at."""
+    problems = [f"{name}: {error}" for name, error in given.problems]
+    useful = {one.file for one in given.documents if _is_manifest(one)}
+    useful |= {one.file for one in given.troubles}
+    empty = [name for name in given.named if name in given.files and name not in useful]
+    notes = [f"{name}: holds no Kubernetes manifest" for name in empty]
+    for folder, files in given.folders.items():
+        if not files:
+            notes.append(f"{folder}: has no file that ends in .yaml, .yml or .json")
+    return (*problems, *notes)
+
+
+def _is_manifest(document: ManifestDocument) -> bool:
+    content = document.content
+    return isinstance(content, Mapping) and isinstance(content.get("kind"), str)
+
+
+def _json(
+    found: Sequence[Found],
+    report: WorkloadReport,
+    places: Places,
+    given: Input,
+    planned: Planned,
+) -> str:
+    return as_json(
+        _SCHEMA,
+        cluster=planned.path,
+        kubernetes_version=planned.plan.kubernetes_version,
+        files=list(given.files),
+        findings=[one.to_dict() for one in found],
+        pods=[_pod(one, places) for one in report.pods],
+        claims=[_claim(one, places) for one in report.claims],
+        problems=[{"file": name, "message": str(error)} for name, error in given.problems],
+    )
+
+
+def _pod(one: PodVerdicts, places: Places) -> dict[str, Any]:
+    pod = one.pod
+    return {
+        **_place(places, pod.document, pod.steps),
+        "path": path_of((*pod.document.base, *pod.steps)),
+        "served_by": [each.nodegroup for each in one.serving],
+        "verdicts": [each.to_dict() for each in one.verdicts],
+    }
+
+
+def _claim(one: ClaimVerdicts, places: Places) -> dict[str, Any]:
+    verdicts = [each.to_dict() for each in one.verdicts]
+    return {**_place(places, one.document, ()), "verdicts": verdicts}
+
+
+def _place(places: Places, document: Document, steps: tuple[str | int, ...]) -> dict[str, Any]:
+    file, line, column = places.of(document, steps)
+    return {
+        "file": file,
+        "line": line,
+        "column": column,
+        "kind": document.kind,
+        "namespace": document.namespace,
+        "name": document.name,
+    }
