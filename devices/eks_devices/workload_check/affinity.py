@@ -77,7 +77,7 @@ def _obstacle(code: str, answer: _Answer, nodes: Collection[GroupNode]) -> Itera
     if answer.holds is None:
         yield Obstacle("LabelKnownAtRunTime", answer.reason, is_certain=False)
         return
-    yield Obstacle(code, answer.reason, distance=2, fix=_meant(answer, nodes))
+    yield Obstacle(code, answer.reason, distance=6, fix=_meant(answer, nodes))
 
 
 def _meant(answer: _Answer, nodes: Collection[GroupNode]) -> str:

@@ -177,11 +177,17 @@ class _Check:
         if not self._serving.asks_for_devices(pod, amounts):
             return None
         version = self._plan.kubernetes_version
-        for some in (amount_faults(pod), selector_faults(pod), toleration_faults(pod, version)):
-            self._note(pod.document, some, below=pod.steps)
+        refused = [
+            *amount_faults(pod),
+            *selector_faults(pod),
+            *toleration_faults(pod, version),
+        ]
+        self._note(pod.document, refused, below=pod.steps)
         self._note(pod.document, self._of_names(pod, claims), below=pod.steps)
         judged = self._serving.of_pod(pod, claims, amounts)
-        found = self._of_verdicts(pod, claims, amounts, judged)
+        found = list(self._of_verdicts(pod, claims, amounts, judged))
+        if not refused:
+            found += served(pod, judged, self._plan)
         self._note(pod.document, (((), one) for one in found), below=pod.steps)
         return PodVerdicts(pod=pod, verdicts=tuple(one.verdict for one in judged))
 
@@ -224,7 +230,6 @@ class _Check:
         both = list(by_both(pod, judged, asked, [name for name, _ in amounts.devices]))
         what = "these Pods, so they would wait for ever"
         yield from both or unserved(judged, path, what=what)
-        yield from served(pod, judged, self._plan)
 
     def _note(self, document: Document, found: Any, *, below: Steps = ()) -> None:
         self._remarks += [

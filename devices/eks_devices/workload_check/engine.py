@@ -17,13 +17,13 @@ from ..vocabulary import Mechanism
 from .claim_versions import as_newest
 from .documents import Document, frozen, mapping
 from .nodes import GroupNode, Obstacle
-from .resources import DEVICES, type_of_class
+from .resources import DEVICES, too_many, type_of_class
 
 Resource = tuple[str, str, int]
 """A resource that stands for devices of a class, that class, and a number."""
 
 _MOST: Final = 2**31 - 1
-_AT_MOST: Final = re.compile(r"at most (\d+)")
+_AT_MOST: Final = re.compile(r"wants (\d+) devices .*at most (\d+)")
 _NO_CLASS: Final = "ClassNotOnGroup"
 _UNINSTALLED: Final = "ClassNotInstalled"
 _DISTANCES: Final = {
@@ -33,8 +33,8 @@ _DISTANCES: Final = {
     _NO_CLASS: 8,
     _UNINSTALLED: 9,
 }
-_OTHERWISE: Final = 4
-_PLUGIN_DISTANCE: Final = 5
+_OTHERWISE: Final = 5
+_PLUGIN_DISTANCE: Final = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,14 +150,16 @@ class Engine:
             return None
         if verdict.status is Status.UNKNOWN:
             return Obstacle(verdict.code, verdict.reason, is_certain=False)
-        if verdict.code == _NO_CLASS and (found := _by_plugin(asked, node)) is not None:
-            return found
+        if verdict.code == _NO_CLASS and (other := _by_plugin(asked, node)) is not None:
+            return other
         distance = _DISTANCES.get(verdict.code, _OTHERWISE)
+        if found := _AT_MOST.search(verdict.reason):
+            distance = too_many(int(found[1]), int(found[2]))
         return Obstacle(verdict.code, verdict.reason, distance, self._fix(verdict, asked))
 
     def _fix(self, verdict: Verdict, asked: Asked) -> str:
         if verdict.code == "TooFewDevices" and (found := _AT_MOST.search(verdict.reason)):
-            return f"ask for at most {found[1]} devices"
+            return f"ask for at most {found[2]} devices"
         if verdict.code == _UNINSTALLED:
             unknown = sorted(asked.classes - self._class_names)
             near = (meant(one, self._class_names) for one in unknown)

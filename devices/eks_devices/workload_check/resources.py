@@ -14,6 +14,7 @@ from ..names import (
     EFA_RESOURCE,
     EXTERNAL_OWNER,
     GPU_CLASS,
+    MIG_CLASS,
     NVIDIA_RESOURCES,
     TAINT_KEYS,
     offered_resources,
@@ -33,7 +34,8 @@ DEVICES: Final = {
 }
 _GATE: Final = "DRAExtendedResource"
 _PAGE_MIB: Final = 2
-_FAR, _OTHER_WAY, _TOO_MANY, _TOO_SMALL = 8, 5, 3, 3
+_FAR, _UNCUT, _OTHER_WAY, _TOO_SMALL = 8, 5, 4, 3
+_MIG: Final = "mig-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,17 +133,25 @@ class ResourceCheck:
         device = node.group.device_of(kind)
         if device is None:
             return Obstacle("NoSuchDevices", f"the nodes have no {DEVICES[kind]}", _FAR)
+        return self._not_offered(node, device, name)
+
+    def _not_offered(self, node: GroupNode, device: DevicePlan, name: str) -> Obstacle:
+        """Why a node whose devices a resource may be of has nothing of it."""
         if device.owner == EXTERNAL_OWNER:
-            text = f"{DEVICES[kind]} are handed out by somebody else's manager"
+            text = f"{DEVICES[device.device_type]} are handed out by somebody else's manager"
             return Obstacle("OwnerUnknown", text, is_certain=False)
+        if name.startswith(NVIDIA_RESOURCES + _MIG) and node.group.mig is None:
+            text, fix = "their GPUs are not cut into partitions", "cut them: the group's mig="
+            return Obstacle("NotCut", text, _UNCUT, fix)
         if device.mechanism is Mechanism.DRA:
             return self._claimed(device, name)
-        return _other_name(node, kind, name)
+        return _other_name(node, device.device_type, name)
 
     def _claimed(self, device: DevicePlan, name: str) -> Obstacle:
         """A resource of devices that are handed out by DRA."""
         kind = device.device_type
-        first = DEVICE_CLASSES[kind][0]
+        is_part = name.startswith(NVIDIA_RESOURCES + _MIG)
+        first = MIG_CLASS if is_part else DEVICE_CLASSES[kind][0]
         why = f"their {DEVICES[kind]} are handed out by DRA, and no DeviceClass stands for {name}"
         if not self._by_dra:
             why += f" on Kubernetes {self._version}"
@@ -182,10 +192,19 @@ def _offered(node: GroupNode, name: str, wanted: int, most: int) -> Iterator[Obs
     has = node.group.extended_resources[name]
     if wanted > has:
         text = f"it wants {wanted} {name} of a node that offers {has}"
-        yield Obstacle("TooFewDevices", text, _TOO_MANY, f"ask for at most {has} {name}")
+        yield Obstacle(
+            "TooFewDevices", text, too_many(wanted, has), f"ask for at most {has} {name}"
+        )
     elif most > 1 and _only_one(node, name):
         text = f"their plugin refuses containers that ask for more than one share, {name}"
-        yield Obstacle("SharesOneByOne", text, _TOO_MANY, f"ask for 1 {name} in each container")
+        yield Obstacle(
+            "SharesOneByOne", text, too_many(2, 1), f"ask for 1 {name} in each container"
+        )
+
+
+def too_many(wanted: int, has: int) -> int:
+    """How far a number is from one that a node has."""
+    return 3 if wanted <= 2 * has else 5
 
 
 def _only_one(node: GroupNode, name: str) -> bool:

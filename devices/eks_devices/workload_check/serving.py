@@ -17,7 +17,7 @@ from .pods import PodTemplate
 from .reach import Reach
 from .resources import OnNode, ResourceCheck
 
-_MALFORMED = "MalformedClaim"
+_MALFORMED, _NOT_FOUND = "MalformedClaim", "ClaimNotFound"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +117,7 @@ def _beyond(claims: Sequence[PodClaim], sound: int) -> Iterator[Obstacle]:
     if there < len(claims):
         missing = next(one for one in claims if one.manifest is None)
         text = f"what {missing.kind} {missing.object_name} asks for is not known here"
-        yield Obstacle("ClaimNotFound", text, is_certain=False)
+        yield Obstacle(_NOT_FOUND, text, is_certain=False)
 
 
 def _judged(
@@ -128,13 +128,16 @@ def _judged(
         worst = max(certain, key=lambda one: one.distance)
         return Judged(
             verdict=_verdict(group, Status.INFEASIBLE, worst.code, worst.reason),
-            distance=sum(one.distance for one in certain),
+            # What is missing twice over is put right in one go.
+            distance=sum({one.code: one.distance for one in certain}.values()),
             fix="; ".join(dict.fromkeys(one.fix for one in certain if one.fix)),
         )
     if said is not None and said.status is Status.ERROR:
-        if not obstacles:
+        # A claim that nobody knows does not stop the attempt from failing for this one.
+        doubts = [one for one in obstacles if one.code != _NOT_FOUND]
+        if not doubts:
             return Judged(verdict=replace(said, nodegroup=group))
-        text = f"{said.reason}; and {obstacles[0].reason}"
+        text = f"{said.reason}; and {doubts[0].reason}"
         return Judged(verdict=_verdict(group, Status.UNKNOWN, said.code, text))
     if obstacles:
         first = obstacles[0]

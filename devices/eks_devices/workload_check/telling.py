@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from ..feasibility.verdicts import Status
-from ..findings import Finding, Severity, info
+from ..findings import Finding, Severity, info, warning
 from ..names import NODEGROUP_LABEL, POOL_LABEL
 from ..plans import ClusterPlan
 from ..vocabulary import DeviceType
@@ -20,6 +20,7 @@ from .serving import Judged
 OF_CLAIM: Final = ("ExpressionInvalid", "TooManyDevicesInClaim")
 """What is wrong with a claim wherever it goes."""
 
+_STOPPING: Final = ("ExpressionFails", "AllBreaksConstraint")
 _MOST_NAMED: Final = 4
 _MOST_REASONS: Final = 5
 _SCALE: Final = "https://github.com/kubernetes/autoscaler/issues/7724"
@@ -120,7 +121,7 @@ def by_both(
     pod: PodTemplate, judged: Sequence[Judged], asked: Asked, resources: Sequence[str]
 ) -> Iterator[Finding]:
     """The fault of Pods that ask for one kind of device by a resource and by a claim."""
-    if any(one.verdict.status is not Status.INFEASIBLE for one in judged):
+    if any(one.verdict.status in (Status.FEASIBLE, Status.UNKNOWN) for one in judged):
         return
     claimed = {type_of_class(one) for one in asked.classes}
     for kind in DeviceType:
@@ -139,6 +140,7 @@ def by_both(
 def served(pod: PodTemplate, judged: Sequence[Judged], plan: ClusterPlan) -> Iterator[Finding]:
     """What is worth knowing of Pods that a group can serve, or may."""
     path = path_of(pod.steps)
+    yield from _may_fail(judged, path)
     fine = [one for one in judged if one.verdict.status is Status.FEASIBLE]
     may = [one for one in judged if one.verdict.status is Status.UNKNOWN]
     if len(fine) > 1 and not selects_by(pod, (NODEGROUP_LABEL, POOL_LABEL)):
@@ -158,6 +160,24 @@ def served(pod: PodTemplate, judged: Sequence[Judged], plan: ClusterPlan) -> Ite
             + "; ".join(_reasons(may)),
         )
     yield from _from_zero([*fine, *may], path, plan)
+
+
+def _may_fail(judged: Sequence[Judged], path: str) -> Iterator[Finding]:
+    """Groups on whose nodes the attempt would fail, if the Pods come to them."""
+    wrong = [
+        one.verdict
+        for one in judged
+        if one.verdict.status is Status.UNKNOWN and one.verdict.code in _STOPPING
+    ]
+    if wrong:
+        yield warning(
+            "AttemptMayFail",
+            path,
+            f"on nodes of {named([one.nodegroup for one in wrong])} the scheduler stops its whole "
+            f"attempt at such a Pod: {wrong[0].reason}",
+            fix="guard the expression, or keep the Pods off these nodes by a label that is known",
+            source=_ATTEMPT,
+        )
 
 
 def _from_zero(able: Sequence[Judged], path: str, plan: ClusterPlan) -> Iterator[Finding]:
