@@ -46,7 +46,7 @@ def _not_whole(limit: object, path: str) -> Iterator[Finding]:
     if is_token(limit) or is_number_token(limit):
         return
     fix = "write the number"
-    if isinstance(limit, (bool, float, list, dict)):
+    if isinstance(limit, (bool, float, list, tuple, dict)):
         yield wrong_type(path, limit, _WANTED, fix)
     elif isinstance(limit, (int, str)):
         amount = quantity_of(limit)

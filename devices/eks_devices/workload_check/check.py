@@ -173,9 +173,6 @@ class _Check:
             context = self._context(pod, claims)
             for rule in RULES:
                 self._note(pod.document, rule(context), below=pod.steps)
-        amounts = amounts_of(pod)
-        if not self._serving.asks_for_devices(pod, amounts):
-            return None
         version = self._plan.kubernetes_version
         refused = [
             *amount_faults(pod),
@@ -183,6 +180,9 @@ class _Check:
             *toleration_faults(pod, version),
         ]
         self._note(pod.document, refused, below=pod.steps)
+        amounts = amounts_of(pod)
+        if not self._serving.asks_for_devices(pod, amounts):
+            return None
         self._note(pod.document, self._of_names(pod, claims), below=pod.steps)
         judged = self._serving.of_pod(pod, claims, amounts)
         found = list(self._of_verdicts(pod, claims, amounts, judged))

@@ -99,7 +99,7 @@ def failing(
             continue
         fine = [one.verdict.nodegroup for one in judged if one.verdict.status is Status.FEASIBLE]
         others = f", also for {named(fine)}, which could serve it" if fine else ""
-        select = f"; or select nodes: nodeSelector: {{{NODEGROUP_LABEL}: {fine[0]}}}"
+        select = [f"; or select nodes: nodeSelector: {{{NODEGROUP_LABEL}: {one}}}" for one in fine]
         mend = "write a count" if code == "AllBreaksConstraint" else "guard the expression"
         yield Finding(
             code="AttemptFailsOnNodegroup",
@@ -107,7 +107,7 @@ def failing(
             path=path,
             message=f"on nodes of {groups} the scheduler stops its whole attempt at such a Pod"
             f"{others}: {alike[0].reason}",
-            fix=mend + (select if fine else ""),
+            fix=mend + "".join(select[:1]),
             source=_ATTEMPT,
         )
 

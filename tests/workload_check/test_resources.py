@@ -1,0 +1,294 @@
+"""What Pods ask for by resources: of device plugins, of DRA, and CPUs, memory and huge pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.workload_manifests import (
+    DRA,
+    G6E,
+    NEURON,
+    P4D,
+    P5,
+    PLUGIN,
+    TRN1,
+    TRN2,
+    checked,
+    codes,
+    group,
+    message,
+    plan_of,
+    pod,
+    request,
+    template,
+    verdict,
+)
+
+from eks_devices import (
+    DeviceType,
+    GpuSharing,
+    Mig,
+    MigStrategy,
+    NodegroupSpec,
+    NvidiaInstallation,
+    plan_cluster,
+)
+
+GPU_RESOURCE = "nvidia.com/gpu"
+SHARED = group(
+    "shared",
+    "g6e.12xlarge",
+    mechanism=PLUGIN,
+    gpu_sharing=GpuSharing.time_slicing(replicas=4, rename=True),
+)
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"), [(4, ("feasible", "")), (5, ("infeasible", "TooFewDevices"))]
+)
+def test_a_plugin_offers_as_many_as_a_node_has(count: int, expected: Any) -> None:
+    assert verdict(plan_of(G6E), pod(limits={GPU_RESOURCE: count})) == {"g6e": expected}
+
+
+def test_the_number_to_write_is_told() -> None:
+    report = checked(plan_of(G6E), pod(limits={GPU_RESOURCE: 5}))
+    assert "at most 4 nvidia.com/gpu" in message(report, "NoNodegroupServesPod")
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        ("1.35", ("infeasible", "ClaimedDevices")),
+        ("1.36", ("feasible", "")),
+        ("1.37", ("feasible", "")),
+    ],
+)
+def test_gpus_by_dra_are_had_by_the_resource_from_1_36_on(version: str, expected: Any) -> None:
+    plan = plan_of(P5, version=version)
+    assert verdict(plan, pod(limits={GPU_RESOURCE: 8})) == {"p5": expected}
+
+
+def test_more_than_a_node_has_by_dra_is_told() -> None:
+    assert verdict(plan_of(P5), pod(limits={GPU_RESOURCE: 9})) == {
+        "p5": ("infeasible", "TooFewDevices")
+    }
+
+
+def test_a_cluster_without_the_mapping_has_claims_alone() -> None:
+    spec = NodegroupSpec(name="p5", instance_type="p5.48xlarge", max_size=1, mechanism=DRA)
+    plan = plan_cluster(
+        kubernetes_version="1.36",
+        nodegroups=[spec],
+        nvidia=NvidiaInstallation(extended_resource=False),
+    )
+    assert verdict(plan, pod(limits={GPU_RESOURCE: 1})) == {"p5": ("infeasible", "ClaimedDevices")}
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [("1.35", ("infeasible", "ResourceNotServed")), ("1.36", ("feasible", ""))],
+)
+def test_resources_named_after_classes_are_served_from_1_36_on(version: str, expected: Any) -> None:
+    limits = {"deviceclass.resource.kubernetes.io/efa.networking.k8s.aws": 32}
+    assert verdict(plan_of(P5, version=version), pod(limits=limits)) == {"p5": expected}
+
+
+def test_a_class_of_the_manifests_may_stand_for_a_resource() -> None:
+    neuron = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "DeviceClass",
+        "metadata": {"name": "chips"},
+        "spec": {
+            "extendedResourceName": "aws.amazon.com/neuron",
+            "selectors": [{"cel": {"expression": f"device.driver == '{NEURON}'"}}],
+        },
+    }
+    asks = pod(limits={"aws.amazon.com/neuron": 16})
+    assert verdict(plan_of(TRN2), asks) == {"trn2": ("infeasible", "ClaimedDevices")}
+    assert verdict(plan_of(TRN2), neuron, asks) == {"trn2": ("feasible", "")}
+    old = verdict(plan_of(TRN2, version="1.35"), neuron, asks)
+    assert old == {"trn2": ("infeasible", "ClaimedDevices")}
+
+
+@pytest.mark.parametrize(
+    ("resource", "plan", "code"),
+    [
+        ("nvidia.com/gpu", plan_of(SHARED), "OtherResource"),
+        ("nvidia.com/gpu.shared", plan_of(G6E), "OtherResource"),
+        ("nvidia.com/gpu.shared", plan_of(P5), "ClaimedDevices"),
+        ("nvidia.com/mig-1g.10gb", plan_of(G6E), "NotCut"),
+        ("nvidia.com/mig-1g.10gb", plan_of(P5), "NotCut"),
+        ("aws.amazon.com/neuroncore", plan_of(TRN2), "ClaimedDevices"),
+        ("aws.amazon.com/neurondevice", plan_of(TRN1), "OtherResource"),
+        ("vpc.amazonaws.com/efa", plan_of(P5), "ClaimedDevices"),
+        ("vpc.amazonaws.com/efa", plan_of(G6E), "NoSuchDevices"),
+        ("aws.amazon.com/neuron", plan_of(G6E), "NoSuchDevices"),
+        ("nvidia.com/gpu", plan_of(TRN1), "NoSuchDevices"),
+    ],
+)
+def test_why_a_node_has_nothing_of_a_resource(resource: str, plan: Any, code: str) -> None:
+    (found,) = verdict(plan, pod(limits={resource: 1})).values()
+    assert found == ("infeasible", code)
+
+
+@pytest.mark.parametrize(
+    ("profile", "expected"),
+    [("1g.5gb", ("feasible", "")), ("2g.10gb", ("infeasible", "OtherResource"))],
+)
+def test_partitions_are_had_where_gpus_are_cut_into_them(profile: str, expected: Any) -> None:
+    cut = group(
+        "cut",
+        "p4d.24xlarge",
+        mechanism=PLUGIN,
+        mig=Mig.layout("3g.20gb", "1g.5gb", strategy=MigStrategy.MIXED),
+    )
+    assert verdict(plan_of(cut), pod(limits={f"nvidia.com/mig-{profile}": 1})) == {"cut": expected}
+
+
+@pytest.mark.parametrize(
+    "sharing",
+    [
+        GpuSharing.mps(replicas=4),
+        GpuSharing.time_slicing(replicas=4, fail_requests_greater_than_one=True),
+    ],
+)
+def test_shares_that_are_handed_out_one_by_one(sharing: GpuSharing) -> None:
+    plan = plan_of(group("s", "g6e.12xlarge", mechanism=PLUGIN, gpu_sharing=sharing))
+    assert verdict(plan, pod(limits={GPU_RESOURCE: 1})) == {"s": ("feasible", "")}
+    assert verdict(plan, pod(limits={GPU_RESOURCE: 2})) == {"s": ("infeasible", "SharesOneByOne")}
+
+
+def test_what_somebody_else_hands_out_is_not_known() -> None:
+    others = group("g", "g6e.12xlarge", mechanism=PLUGIN, external=frozenset({DeviceType.GPU}))
+    found = verdict(plan_of(others), pod(limits={"nvidia.com/gpu.shared": 1}))
+    assert found == {"g": ("unknown", "OwnerUnknown")}
+
+
+def test_a_resource_that_nobody_knows_is_unknown_beside_devices_and_ignored_alone() -> None:
+    fuse = {"smarter-devices/fuse": 1}
+    assert checked(plan_of(G6E), pod(limits=fuse)).pods == ()
+    found = verdict(plan_of(G6E), pod(limits={GPU_RESOURCE: 1, **fuse}))
+    assert found == {"g6e": ("unknown", "ResourceUnknown")}
+
+
+def containers(*main: int, init: Any = ()) -> dict[str, Any]:
+    """A Pod of containers that take GPUs; of init containers, a text is one that stays."""
+
+    def one(name: str, count: Any, **more: Any) -> dict[str, Any]:
+        return {"name": name, "resources": {"limits": {GPU_RESOURCE: int(count)}}, **more}
+
+    before = [
+        one(f"i{at}", count, **({"restartPolicy": "Always"} if isinstance(count, str) else {}))
+        for at, count in enumerate(init)
+    ]
+    after = [one(f"c{at}", count) for at, count in enumerate(main)]
+    return pod(initContainers=before, containers=after)
+
+
+@pytest.mark.parametrize(
+    "plan", [plan_of(G6E), plan_of(group("g6e", "g6e.12xlarge", mechanism=DRA))]
+)
+@pytest.mark.parametrize(
+    ("manifest", "status"),
+    [
+        (containers(2, 2), "feasible"),
+        (containers(2, 3), "infeasible"),
+        (containers(4, init=[4, 4]), "feasible"),
+        (containers(1, init=[5]), "infeasible"),
+        (containers(3, init=["1"]), "feasible"),
+        (containers(4, init=["1"]), "infeasible"),
+        (containers(1, init=["1", 3]), "feasible"),
+        (containers(1, init=["1", 4]), "infeasible"),
+        (containers(1, init=[4, "1"]), "feasible"),
+    ],
+)
+def test_containers_are_summed_as_the_scheduler_does(plan: Any, manifest: Any, status: str) -> None:
+    assert verdict(plan, manifest)["g6e"][0] == status
+
+
+@pytest.mark.parametrize("amount", ["one", "1 0", "1.5", -1, 1.5, True, [1], {"a": 1}])
+def test_amounts_that_are_none_are_told_at_their_place(amount: Any) -> None:
+    report = checked(plan_of(G6E), pod(limits={GPU_RESOURCE: amount, "vpc.amazonaws.com/efa": 0}))
+    steps = [one.steps for one in report.remarks]
+    assert ("spec", "containers", 0, "resources", "limits", GPU_RESOURCE) in steps
+
+
+@pytest.mark.parametrize("amount", ["lots", "1 Gi", "-1", "16gb"])
+def test_amounts_of_memory_that_are_none_are_told(amount: Any) -> None:
+    report = checked(plan_of(G6E), pod(limits={GPU_RESOURCE: 1, "memory": amount}))
+    assert codes(report) == ["MalformedQuantity"]
+
+
+def test_a_request_that_differs_from_its_limit_is_refused() -> None:
+    both = {"limits": {GPU_RESOURCE: 2}, "requests": {GPU_RESOURCE: 1}}
+    report = checked(plan_of(G6E), pod(containers=[{"name": "a", "resources": both}]))
+    assert codes(report) == ["RequestNotEqualToLimit"]
+
+
+@pytest.mark.parametrize(
+    ("limits", "code"),
+    [
+        ({"cpu": "192"}, ""),
+        ({"cpu": 192.5}, "TooFewCpus"),
+        ({"cpu": "193"}, "TooFewCpus"),
+        ({"memory": "2048Gi"}, ""),
+        ({"memory": "2049Gi"}, "TooLittleMemory"),
+        ({"hugepages-2Mi": "5120Mi"}, ""),
+    ],
+)
+def test_a_node_has_no_more_than_its_type(limits: Any, code: str) -> None:
+    found = verdict(plan_of(P5), pod(limits={GPU_RESOURCE: 1, **limits}))
+    assert found["p5"][1] == code
+
+
+def test_huge_pages_are_those_that_the_group_reserves_and_are_lost_to_memory() -> None:
+    plan = plan_of(group("p5", "p5.48xlarge", mechanism=DRA, hugepages_2mi=1024))
+    pages = {GPU_RESOURCE: 1, "hugepages-2Mi": "2Gi"}
+    assert verdict(plan, pod(limits=pages)) == {"p5": ("feasible", "")}
+    more = {**pages, "hugepages-2Mi": "2050Mi"}
+    assert verdict(plan, pod(limits=more)) == {"p5": ("infeasible", "TooFewHugePages")}
+    all_memory = {GPU_RESOURCE: 1, "memory": "2048Gi"}
+    assert verdict(plan, pod(limits=all_memory)) == {"p5": ("infeasible", "TooLittleMemory")}
+
+
+def test_requests_of_the_whole_pod_count_instead_of_those_of_containers() -> None:
+    small = pod(limits={GPU_RESOURCE: 1, "cpu": 500}, resources={"requests": {"cpu": "1"}})
+    assert verdict(plan_of(P5), small) == {"p5": ("feasible", "")}
+
+
+@pytest.mark.parametrize(
+    ("limits", "fits"),
+    [
+        ({GPU_RESOURCE: 2}, 4),
+        ({GPU_RESOURCE: 1, "cpu": "60"}, 3),
+        ({GPU_RESOURCE: 1, "memory": "1000Gi"}, 2),
+        ({GPU_RESOURCE: 3}, 2),
+    ],
+)
+@pytest.mark.parametrize("mechanism", [DRA, PLUGIN])
+def test_how_many_pods_a_node_has_room_for(mechanism: Any, limits: Any, fits: int) -> None:
+    plan = plan_of(group("p5", "p5.48xlarge", mechanism=mechanism))
+    (found,) = checked(plan, pod(limits=limits)).pods
+    assert found.verdicts[0].fits == fits
+
+
+def test_a_node_has_no_room_for_more_pods_than_its_kubelet_takes() -> None:
+    plan = plan_of(group("g", "g6e.12xlarge", mechanism=PLUGIN, max_pods=3))
+    (found,) = checked(plan, pod(limits={GPU_RESOURCE: 1})).pods
+    assert found.verdicts[0].fits == 3
+
+
+BOTH = (template("gpu", request()), pod("gpu", limits={GPU_RESOURCE: 1}))
+
+
+def test_devices_that_are_asked_for_in_two_ways_are_told_so() -> None:
+    report = checked(plan_of(P5, P4D, version="1.35"), *BOTH)
+    assert codes(report) == ["BothMechanisms"]
+    assert "claim alone" in message(report, "BothMechanisms")
+
+
+def test_devices_by_dra_may_be_asked_for_in_both_ways_from_1_36_on() -> None:
+    assert verdict(plan_of(P5), *BOTH) == {"p5": ("feasible", "")}
+    seven = template("gpu", request(count=8))
+    assert verdict(plan_of(P5), seven, BOTH[1])["p5"][0] == "infeasible"

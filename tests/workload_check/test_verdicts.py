@@ -1,0 +1,210 @@
+"""What verdicts come to: the nearest miss first, attempts that fail, groups left to chance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.workload_manifests import (
+    DRA,
+    G6E,
+    GPU,
+    NEURON,
+    P4D,
+    P5,
+    PLUGIN,
+    TRN1,
+    TRN2,
+    checked,
+    codes,
+    group,
+    message,
+    plan_of,
+    pod,
+    request,
+    template,
+    verdict,
+)
+
+from eks_devices import Severity
+
+ONE = template("gpu", request())
+GPUS = {"nvidia.com/gpu": 1}
+
+
+@pytest.mark.parametrize(
+    ("manifests", "order"),
+    [
+        # A toleration is sooner written than another number, and that than another group.
+        ([template("gpu", request(count=8)), pod("gpu", tolerations=[])], ["p5", "p4d", "trn2"]),
+        ([template("gpu", request(count=9)), pod("gpu")], ["p5", "p4d", "trn2"]),
+        ([pod(limits={"vpc.amazonaws.com/efa": 5})], ["p4d", "trn2"]),
+    ],
+)
+def test_the_nearest_miss_comes_first(manifests: Any, order: list[str]) -> None:
+    told = message(checked(plan_of(TRN2, P4D, P5), *manifests), "NoNodegroupServesPod")
+    places = [told.index(one) for one in order]
+    assert places == sorted(places)
+    assert f"for {order[0]}, " in told.partition(" | ")[2]
+
+
+def test_groups_with_one_reason_are_told_together_and_only_some_of_many() -> None:
+    many = [group(f"g{at}", "g6e.12xlarge", mechanism=PLUGIN) for at in range(9)]
+    told = message(
+        checked(plan_of(*many), pod(limits={"nvidia.com/gpu": 9})), "NoNodegroupServesPod"
+    )
+    assert "g0, g1, g2, g3 and 5 more: it wants 9" in told
+    assert told.count("it wants 9") == 1
+
+
+FAILING = template("gpu", request(GPU, 1, f"device.attributes['{GPU}'].never == 'x'"))
+# Trainium2 publishes groups of 16 devices, and Trainium1 groups of 8 and fewer.
+GUARDED = template(
+    "n", request(NEURON, 1, "device.attributes['resource.aws.com'].devicegroup16_id != ''")
+)
+
+
+def test_a_failing_expression_stops_the_attempt() -> None:
+    report = checked(plan_of(P5), FAILING, pod("gpu"))
+    assert codes(report) == ["AttemptFailsOnNodegroup"]
+    assert verdict(plan_of(P5), FAILING, pod("gpu")) == {"p5": ("error", "ExpressionFails")}
+
+
+def two_kinds() -> Any:
+    small = group("small", "trn2.3xlarge", mechanism=DRA)
+    return plan_of(TRN2, small)
+
+
+def test_a_group_that_fails_is_told_though_another_could_serve() -> None:
+    report = checked(two_kinds(), GUARDED, pod("n"))
+    assert codes(report) == ["AttemptFailsOnNodegroup"]
+    told = message(report, "AttemptFailsOnNodegroup")
+    assert "nodes of small" in told
+    assert "also for trn2, which could serve it" in told
+    assert "nodeSelector: {eks-devices/nodegroup: trn2}" in told
+
+
+def test_a_group_that_pods_never_come_to_fails_nobody() -> None:
+    select = {"nodeSelector": {"eks-devices/nodegroup": "trn2"}}
+    assert codes(checked(two_kinds(), GUARDED, pod("n", **select))) == []
+
+
+def test_a_group_that_pods_may_come_to_may_fail_them() -> None:
+    zone = {"nodeSelector": {"topology.kubernetes.io/zone": "us-east-2a"}}
+    found = codes(checked(two_kinds(), GUARDED, pod("n", **zone)))
+    assert found == ["AttemptMayFail", "NotKnownBeforeNodesRun"]
+
+
+def test_all_under_a_constraint_is_an_error_that_names_the_way_out() -> None:
+    asked = {"name": "gpu", "exactly": {"deviceClassName": GPU, "allocationMode": "All"}}
+    constraint = {"matchAttribute": f"{GPU}/uuid"}
+    whole = template("gpu", asked, constraints=[constraint])
+    report = checked(plan_of(P5), whole, pod("gpu"))
+    assert "write a count" in message(report, "AttemptFailsOnNodegroup")
+
+
+def test_pods_that_several_groups_serve_are_told_which() -> None:
+    report = checked(plan_of(G6E, P4D), pod(limits=GPUS))
+    assert codes(report) == ["SeveralNodegroupsServe"]
+    assert not report.is_wrong
+    assert "g6e, p4d" in message(report, "SeveralNodegroupsServe")
+
+
+@pytest.mark.parametrize("label", ["eks-devices/nodegroup", "eks-devices/nodegroup-pool"])
+def test_pods_that_select_by_group_are_left_alone(label: str) -> None:
+    term = {"matchExpressions": [{"key": label, "operator": "Exists"}]}
+    required = {"nodeSelectorTerms": [term]}
+    node = {"requiredDuringSchedulingIgnoredDuringExecution": required}
+    report = checked(plan_of(G6E, P4D), pod(limits=GPUS, affinity={"nodeAffinity": node}))
+    assert "SeveralNodegroupsServe" not in codes(report)
+
+
+def test_what_only_nodes_can_tell_is_an_info_with_the_reason() -> None:
+    zone = {"nodeSelector": {"topology.kubernetes.io/zone": "us-east-2a"}}
+    report = checked(plan_of(G6E), pod(limits=GPUS, **zone))
+    assert [one.finding.severity for one in report.remarks] == [Severity.INFO]
+    assert "topology.kubernetes.io/zone" in message(report, "NotKnownBeforeNodesRun")
+
+
+EMPTY = group("p5", "p5.48xlarge", mechanism=DRA, autoscaled=True)
+
+
+def test_claims_start_no_first_node() -> None:
+    report = checked(plan_of(EMPTY), ONE, pod("gpu"))
+    assert codes(report) == ["ScaleFromZero"]
+    assert "min_size=1" in message(report, "ScaleFromZero")
+    assert "Karpenter" in message(report, "ScaleFromZero")
+
+
+@pytest.mark.parametrize(
+    ("groups", "manifest"),
+    [
+        ((group("p5", "p5.48xlarge", mechanism=DRA, autoscaled=True, min_size=1),), pod("gpu")),
+        ((group("p4d", "p4d.24xlarge", mechanism=PLUGIN, autoscaled=True),), pod(limits=GPUS)),
+        ((EMPTY, group("b", "p5.48xlarge", mechanism=DRA)), pod("gpu")),
+    ],
+)
+def test_groups_that_have_a_first_node_or_get_one_are_not_told_of(
+    groups: Any, manifest: Any
+) -> None:
+    assert "ScaleFromZero" not in codes(checked(plan_of(*groups), ONE, manifest))
+
+
+MIXED = group("mixed", "g6.xlarge", mechanism=PLUGIN, alternative_instance_types=("g6.2xlarge",))
+
+
+def test_a_verdict_holds_for_every_type_of_a_group() -> None:
+    assert verdict(plan_of(MIXED), pod(limits=GPUS)) == {"mixed": ("feasible", "")}
+    too_many = verdict(plan_of(MIXED), pod(limits={"nvidia.com/gpu": 2}))
+    assert too_many == {"mixed": ("infeasible", "TooFewDevices")}
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        (
+            {"nodeSelector": {"node.kubernetes.io/instance-type": "g6.2xlarge"}},
+            ["g6.2xlarge: can serve", "g6.xlarge: the Pod selects"],
+        ),
+        (
+            {"containers": [{"name": "a", "resources": {"limits": {**GPUS, "cpu": "6"}}}]},
+            ["g6.2xlarge: can serve", "g6.xlarge: it wants 6 CPUs"],
+        ),
+    ],
+)
+def test_a_verdict_that_differs_between_types_tells_each(spec: Any, told: list[str]) -> None:
+    (found,) = checked(plan_of(MIXED), pod(limits=GPUS, **spec)).pods
+    (one,) = found.verdicts
+    assert (str(one.status), one.code) == ("unknown", "DependsOnInstanceType")
+    assert all(part in one.reason for part in told)
+
+
+def test_what_no_type_can_serve_is_told_of_each_with_its_reason() -> None:
+    (found,) = checked(plan_of(MIXED), pod(limits={**GPUS, "cpu": "9"})).pods
+    (one,) = found.verdicts
+    assert str(one.status) == "infeasible"
+    assert "g6.xlarge: it wants 9 CPUs of a node with 4" in one.reason
+    assert "g6.2xlarge: it wants 9 CPUs of a node with 8" in one.reason
+
+
+def test_how_many_pods_a_node_serves_by_claims_and_by_other_resources() -> None:
+    two = template("gpu", request(count=2))
+    (found,) = checked(plan_of(P5), two, pod("gpu")).pods
+    assert found.verdicts[0].fits == 4
+    (found,) = checked(plan_of(P5), two, pod("gpu", limits={"cpu": "100"})).pods
+    assert found.verdicts[0].fits == 1
+
+
+def test_a_plan_without_groups_serves_nobody() -> None:
+    report = checked(plan_of(), pod(limits=GPUS))
+    assert codes(report) == ["NoNodegroupServesPod"]
+
+
+def test_capacity_keeps_pods_with_claims_away_before_their_expressions_fail() -> None:
+    found = verdict(plan_of(P5), FAILING, pod("gpu", limits={"cpu": "193"}))
+    assert found == {"p5": ("infeasible", "TooFewCpus")}
+
+
+def test_neuron_devices_of_another_mechanism_are_told_with_their_resource() -> None:
+    report = checked(plan_of(TRN1), template("n", request(NEURON)), pod("n"))
+    assert "aws.amazon.com/neuron" in message(report, "NoNodegroupServesPod")
