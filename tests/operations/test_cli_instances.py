@@ -265,7 +265,7 @@ def test_a_narrow_terminal_says_what_it_left_out(
 
 
 BAD = [
-    ([], "name a verb: instances, plan or refresh"),
+    ([], "name a verb: instances, plan, check, rehearse or refresh"),
     (["instance"], "invalid choice: 'instance'"),
     ([""], "invalid choice: ''"),
     (["\x1b[31mred"], "invalid choice"),
