@@ -9,6 +9,7 @@ from __future__ import annotations
 from .capacity import Capacity, CapacityKind
 from .claim_checks import ClaimChecks
 from .claim_webhook import ClaimWebhook
+from .claim_workloads import use_claims
 from .claims import (
     AllocationMode,
     ChannelAllocation,
@@ -25,6 +26,9 @@ from .claims import (
     ResourceClaim,
     ResourceClaimTemplate,
     TimeSliceInterval,
+    WholeNodeClaims,
+    WholeNodeSplit,
+    whole_node_claims,
 )
 from .cluster_planner import plan_cluster
 from .components import Component
@@ -119,6 +123,8 @@ __all__ = [
     "UpdateStrategy",
     "UserData",
     "Verdict",
+    "WholeNodeClaims",
+    "WholeNodeSplit",
     "compute_domain_claim",
     "device_support",
     "eks_registry",
@@ -128,6 +134,8 @@ __all__ = [
     "same_nvlink_partition",
     "ultraserver_workers",
     "ultraserver_workload",
+    "use_claims",
     "use_efa",
     "use_neuron_scheduler",
+    "whole_node_claims",
 ]

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ._pod_specs import POD_SPEC, Container, PodSpec
-from .findings import Finding
+from .claims.syntax import DRA_PAGE
+from .claims.templates import DeviceClaim, ResourceClaim
+from .findings import Finding, fault
 
 
 def made_claim(
@@ -44,6 +46,56 @@ def list_claim(pod: PodSpec, containers: Iterable[Container], name: str) -> None
         if name not in names_of(pod.claims(one)):
             listed = pod.part(resources, "claims", list, f"{one.path}.resources")
             resources["claims"] = [*listed, {"name": name}]
+
+
+def add_claim(pod: PodSpec, name: str, claim: DeviceClaim) -> None:
+    """Give the Pod a claim, where it has none of this name; another one of it is a fault.
+
+    Args:
+        pod: The Pod spec, which is changed.
+        name: What the Pod calls the claim.
+        claim: The claim that it shares with others, or the template of its own.
+    """
+    is_shared = isinstance(claim, ResourceClaim)
+    field = "resourceClaimName" if is_shared else "resourceClaimTemplateName"
+    made = {"name": name, field: claim.name}
+    for path, one in pod.entries(pod.values, "resourceClaims", POD_SPEC):
+        if _text(one, "name") == name:
+            has = {key: value for key, value in one.items() if value is not None}
+            pod.faults += [] if has == made else [_other_claim(path, one, claim)]
+            return
+    listed = pod.part(pod.values, "resourceClaims", list, POD_SPEC)
+    pod.values["resourceClaims"] = [*listed, made]
+
+
+def list_request(pod: PodSpec, container: Container, name: str, request: str | None) -> None:
+    """Let a container use a claim of the Pod, or one request of it.
+
+    Args:
+        pod: The Pod spec, which is changed.
+        container: The container.
+        name: What the Pod calls the claim.
+        request: The request; None for all of them.
+    """
+    made = {"name": name} if request is None else {"name": name, "request": request}
+    resources = container.values["resources"] = pod.part(
+        container.values, "resources", dict, container.path
+    )
+    if made not in pod.claims(container):
+        listed = pod.part(resources, "claims", list, f"{container.path}.resources")
+        resources["claims"] = [*listed, made]
+
+
+def _other_claim(path: str, entry: dict[str, Any], claim: DeviceClaim) -> Finding:
+    return fault(
+        "ClaimNameTaken",
+        path,
+        "the Pod has another claim of this name",
+        got=entry,
+        allowed=f"a claim by {claim.name}",
+        fix="rename one of them: pass a mapping of the Pod's names to claims",
+        source=DRA_PAGE,
+    )
 
 
 def names_of(entries: Iterable[dict[str, Any]]) -> list[str]:

@@ -22,10 +22,26 @@ def tolerate(pod: PodSpec, accelerator: DeviceType) -> None:
     Source: https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#extendedresourcetoleration
     """
     taint = default_taint(accelerator)
+    if taint is not None:
+        _tolerate(pod, taint, {"key": taint.key, "operator": "Exists"})
+
+
+def tolerate_taint(pod: PodSpec, taint: Taint) -> None:
+    """Let Pods onto nodes with a taint, where they tolerate it not already.
+
+    Args:
+        pod: The Pod spec, which is changed.
+        taint: The taint.
+    """
+    value = {"operator": "Equal", "value": taint.value} if taint.value else {"operator": "Exists"}
+    _tolerate(pod, taint, {"key": taint.key, **value, "effect": str(taint.effect)})
+
+
+def _tolerate(pod: PodSpec, taint: Taint, toleration: dict[str, str]) -> None:
     given = [one for _, one in pod.entries(pod.values, "tolerations", POD_SPEC)]
-    if taint is not None and not any(_covers(one, taint) for one in given):
+    if not any(_covers(one, taint) for one in given):
         listed = pod.part(pod.values, "tolerations", list, POD_SPEC)
-        pod.values["tolerations"] = [*listed, {"key": taint.key, "operator": "Exists"}]
+        pod.values["tolerations"] = [*listed, toleration]
 
 
 def _covers(toleration: dict[str, Any], taint: Taint) -> bool:

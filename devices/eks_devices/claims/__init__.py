@@ -12,6 +12,7 @@ from .requests import DeviceRequest
 from .sharing import ClaimSharing, TimeSliceInterval
 from .templates import ResourceClaim, ResourceClaimTemplate
 from .tolerations import DeviceTaintEffect, DeviceToleration
+from .whole_nodes import WholeNodeClaims, WholeNodeSplit, whole_node_claims
 
 __all__ = [
     "AllocationMode",
@@ -30,4 +31,7 @@ __all__ = [
     "ResourceClaim",
     "ResourceClaimTemplate",
     "TimeSliceInterval",
+    "WholeNodeClaims",
+    "WholeNodeSplit",
+    "whole_node_claims",
 ]
