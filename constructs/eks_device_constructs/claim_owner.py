@@ -8,11 +8,18 @@ from collections.abc import Sequence
 from eks_devices import (
     ComputeDomain,
     DeviceRequest,
+    DistinctAttribute,
     MatchAttribute,
+    NodegroupPlan,
+    OpaqueConfig,
     ResourceClaim,
     ResourceClaimTemplate,
+    WholeNodeClaims,
+    WholeNodeSplit,
+    whole_node_claims,
 )
 from eks_devices.claims.objects import Claim
+from eks_devices.typecheck import path_step
 
 
 class ClaimOwner:
@@ -25,6 +32,8 @@ class ClaimOwner:
         namespace: str,
         requests: Sequence[DeviceRequest],
         match: MatchAttribute | None = None,
+        constraints: Sequence[MatchAttribute | DistinctAttribute] = (),
+        configs: Sequence[OpaqueConfig] = (),
         create_namespace: bool = False,
     ) -> ResourceClaimTemplate:
         """Add a template from which Pods on these nodes get claims of their own.
@@ -37,6 +46,8 @@ class ClaimOwner:
             namespace: The namespace of the template and its Pods.
             requests: What is asked for; an open EFA count is filled from the node group.
             match: The attribute that all devices must share; none unless named.
+            constraints: What devices of some requests must share or differ in; nothing by default.
+            configs: What drivers are told beside what requests say; nothing by default.
             create_namespace: Makes the namespace; it is never deleted again.
 
         Raises:
@@ -44,7 +55,12 @@ class ClaimOwner:
                 `EmptyPool` for a pool before its first group.
         """
         claim = ResourceClaimTemplate(
-            name=name, namespace=namespace, requests=requests, match=match
+            name=name,
+            namespace=namespace,
+            requests=requests,
+            match=match,
+            constraints=constraints,
+            configs=configs,
         )
         self._send(claim, create_namespace=create_namespace)
         return claim
@@ -56,6 +72,8 @@ class ClaimOwner:
         namespace: str,
         requests: Sequence[DeviceRequest],
         match: MatchAttribute | None = None,
+        constraints: Sequence[MatchAttribute | DistinctAttribute] = (),
+        configs: Sequence[OpaqueConfig] = (),
         create_namespace: bool = False,
     ) -> ResourceClaim:
         """Add a claim that Pods share by naming it, all of them on one of these nodes.
@@ -68,15 +86,52 @@ class ClaimOwner:
             namespace: The namespace of the claim and its Pods.
             requests: What is asked for; an open EFA count is filled from the node group.
             match: The attribute that all devices must share; none unless named.
+            constraints: What devices of some requests must share or differ in; nothing by default.
+            configs: What drivers are told beside what requests say; nothing by default.
             create_namespace: Makes the namespace; it is never deleted again.
 
         Raises:
             EksDevicesError: Every fault of the claim on the devices of the node group, or
                 `EmptyPool` for a pool before its first group.
         """
-        claim = ResourceClaim(name=name, namespace=namespace, requests=requests, match=match)
+        claim = ResourceClaim(
+            name=name,
+            namespace=namespace,
+            requests=requests,
+            match=match,
+            constraints=constraints,
+            configs=configs,
+        )
         self._send(claim, create_namespace=create_namespace)
         return claim
+
+    def add_whole_node_claims(
+        self,
+        name: str,
+        *,
+        namespace: str,
+        split: WholeNodeSplit = WholeNodeSplit.FEWEST,
+        create_namespace: bool = False,
+    ) -> WholeNodeClaims:
+        """Add the templates of the claims by which a Pod takes one of these nodes as a whole.
+
+        `use_claims` puts them into a Pod spec.
+
+        Args:
+            name: Begins the names of the templates; a DNS label.
+            namespace: The namespace of the templates and their Pods.
+            split: One claim where 32 devices hold it, else two, or one for each PCIe root.
+            create_namespace: Makes the namespace; it is never deleted again.
+
+        Raises:
+            EksDevicesError: Every fault of the claims on the devices of the node group, those of
+                `whole_node_claims`, or `EmptyPool` for a pool before its first group.
+        """
+        plan = self._claimed_plan(f"claims.{path_step(namespace)}/{path_step(name)}")
+        found = whole_node_claims(name, nodes=plan, namespace=namespace, split=split)
+        for template in found.templates:
+            self._send(template, create_namespace=create_namespace)
+        return found
 
     def add_compute_domain(
         self, name: str, *, namespace: str, nodes: int = 0, create_namespace: bool = False
@@ -96,6 +151,10 @@ class ClaimOwner:
         domain = ComputeDomain(name=name, namespace=namespace, nodes=nodes)
         self._send(domain, create_namespace=create_namespace)
         return domain
+
+    @abstractmethod
+    def _claimed_plan(self, path: str) -> NodegroupPlan:
+        """The plan of the nodes that serve claims; faults name what is claimed by the path."""
 
     @abstractmethod
     def _send(self, claim: Claim, *, create_namespace: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from constructs import Construct, IConstruct
 
-from eks_device_charts.manifests.bundles import namespace_bundle
+from eks_device_charts.manifests.bundles import manager_namespaces, namespace_bundle
 from eks_devices import (
     ClaimChecks,
     ComputeDomain,
@@ -24,6 +24,7 @@ from eks_devices.claims.on_nodegroup import claim_findings, claim_manifest
 from eks_devices.findings import fault, info, raise_faults
 from eks_devices.typecheck import boolean
 
+from .admin_access import label_needed, made_without_label, needs_admin_access
 from .delivery import Carrier, Delivery
 from .fleet import NotedClaim
 from .hosts import NodegroupHost
@@ -67,7 +68,7 @@ class ClaimSender:
         manifest, findings = self._judged(claim, plans, create_namespace)
         delivery, carrier = self._require_carrier(claim)
         if create_namespace:
-            self._make_namespace(claim.namespace, delivery)
+            self._make_namespace(claim, delivery)
         made = self._namespace(claim.namespace, delivery)
         # No name of a namespace holds a dot, so no two claims share this one.
         name = f"{manifest['kind']}-{claim.namespace}.{claim.name}"
@@ -77,6 +78,7 @@ class ClaimSender:
         found: list[Finding] = []
         if made is None and claim.namespace not in _DEFAULT_NAMESPACES:
             found.append(_not_made(claim))
+        found += self._access_findings(claim, delivery)
         found += findings
         self._host.fleet.tell(self._group, found)
         self._host.fleet.note_claim(NotedClaim(self._group, claim, plan, manifest))
@@ -90,6 +92,7 @@ class ClaimSender:
             *(_repeated(claim, key, other.by) for key, other in others.items() if other),
             *self._delivery_faults(claim),
             *boolean(create_namespace, f"{claim.path}.create_namespace"),
+            *self._access_faults(claim),
         ]
         try:
             manifest = claim_manifest(claim, plans[0], build=self._build)
@@ -113,21 +116,45 @@ class ClaimSender:
             return []
         return checks.graded(claim_faults(claim, manifest, plans, said))
 
-    def _make_namespace(self, name: str, delivery: Delivery) -> None:
+    def _access_faults(self, claim: Claim) -> list[Finding]:
+        """The fault of a namespace that this app makes without the label that a claim needs."""
+        if self._delivery is None or not needs_admin_access(claim):
+            return []
+        bundle, way = namespace_bundle(claim.namespace).name, self._way(self._delivery)
+        sent = self._host.sent
+        made = sent.bundle(bundle, way) is not None and bundle not in manager_namespaces()
+        return (
+            [made_without_label(claim)]
+            if made and not sent.allows_admin_access(bundle, way)
+            else []
+        )
+
+    def _make_namespace(self, claim: Claim, delivery: Delivery) -> None:
         """Make a namespace for all groups that may wait for it; any of them may go again.
 
         It stands beside the cluster, or in this group's stack where the cluster does not apply it
         itself: what applies it may wait for the cluster.
         """
-        bundle, host, way = namespace_bundle(name), self._host, self._way(delivery)
+        name, access, host = claim.namespace, needs_admin_access(claim), self._host
+        bundle, way = namespace_bundle(name, admin_access=access), self._way(delivery)
         if name in _DEFAULT_NAMESPACES or host.sent.bundle(bundle.name, way) is not None:
             return
         home = host.home if way == delivery.way else host.home_beside(self._group)
         made = delivery.carrier(home, host).send(bundle.name, bundle.objects, retain=True)
-        host.sent.note_bundle(bundle.name, way, Sent(by=home, manifests=made))
+        # The namespace of a manager is made as the manager has it.
+        labelled = access and bundle.name not in manager_namespaces()
+        sent = Sent(by=home, manifests=made, admin_access=labelled)
+        host.sent.note_bundle(bundle.name, way, sent)
         for earlier in host.sent.claims_in(name):
             if way == delivery.way or _stack(earlier) == _stack(self._group):
                 earlier.node.add_dependency(*made)
+
+    def _access_findings(self, claim: Claim, delivery: Delivery) -> list[Finding]:
+        """The info of a label that the namespace of a claim needs, and this app does not set."""
+        bundle, way = namespace_bundle(claim.namespace).name, self._way(delivery)
+        if not needs_admin_access(claim) or self._host.sent.allows_admin_access(bundle, way):
+            return []
+        return [label_needed(claim)]
 
     def _namespace(self, name: str, delivery: Delivery) -> list[IConstruct] | None:
         """What makes a namespace, as far as this group may wait for it."""

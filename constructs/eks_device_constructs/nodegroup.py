@@ -107,5 +107,9 @@ class AcceleratedNodegroup(ClaimOwner, Construct):
         warn(self, judged.findings)
         judged.host.fleet.register(self._membership)
 
+    def _claimed_plan(self, path: str) -> NodegroupPlan:
+        del path
+        return self.plan
+
     def _send(self, claim: Claim, *, create_namespace: bool) -> None:
         self._claims.send(claim, [self.plan], create_namespace=create_namespace)

@@ -13,6 +13,7 @@ from eks_devices import (
     Capacity,
     EksDevicesError,
     NodegroupOptions,
+    NodegroupPlan,
 )
 from eks_devices.capacity import capacity_faults
 from eks_devices.claims.objects import Claim
@@ -129,10 +130,15 @@ class AcceleratedNodegroupPool(ClaimOwner, Construct):
         self._groups[name] = group
         return group
 
-    def _send(self, claim: Claim, *, create_namespace: bool) -> None:
+    def _claimed_plan(self, path: str) -> NodegroupPlan:
         groups = self.nodegroups
         if not groups:
-            raise EksDevicesError([_empty(claim, self)])
+            raise EksDevicesError([_empty(path, self)])
+        return groups[0].plan
+
+    def _send(self, claim: Claim, *, create_namespace: bool) -> None:
+        self._claimed_plan(claim.path)
+        groups = self.nodegroups
         if self._sender is None:
             # What a group is to its cluster and its pool is nothing that users see.
             self._sender = groups[0]._membership.claim_sender(self)  # noqa: SLF001
@@ -229,10 +235,10 @@ def _unreserved(path: str, capacity: object) -> Finding:
     )
 
 
-def _empty(claim: Claim, pool: Construct) -> Finding:
+def _empty(path: str, pool: Construct) -> Finding:
     return fault(
         "EmptyPool",
-        claim.path,
+        path,
         f"{pool.node.path} has no node group, whose devices a claim is judged on",
         got="a pool without groups",
         allowed="a pool with one group or more",

@@ -31,6 +31,8 @@ class Sent:
 
     by: IConstruct
     manifests: Sequence[IConstruct]
+    admin_access: bool = False
+    """Of a namespace, whether it allows claims with admin access."""
 
 
 class SentObjects:
@@ -45,6 +47,11 @@ class SentObjects:
         """What takes a bundle to the cluster in a way of delivery, None where nothing does."""
         found = self._there(self._bundles.get((name, way)))
         return [*found.manifests] if found else None
+
+    def allows_admin_access(self, name: str, way: str) -> bool:
+        """Whether a namespace, by the bundle's name, was sent as one for admin access."""
+        found = self._there(self._bundles.get((name, way)))
+        return found is not None and found.admin_access
 
     def note_bundle(self, name: str, way: str, sent: Sent) -> None:
         """Remember who sent a bundle."""

@@ -19,6 +19,8 @@ INSTANCE_TYPE_LABEL: Final = "node.kubernetes.io/instance-type"
 GPU_CLIQUE_LABEL: Final = "nvidia.com/gpu.clique"
 # The id of the ComputeDomain that a node, or a daemon, is in.
 COMPUTE_DOMAIN_LABEL: Final = "resource.nvidia.com/computeDomain"
+# "true" on a namespace lets its claims ask for admin access to devices.
+ADMIN_ACCESS_LABEL: Final = "resource.kubernetes.io/admin-access"
 # "false" keeps everything that NVIDIA's GPU operator runs on nodes off a node.
 GPU_OPERANDS_LABEL: Final = "nvidia.com/gpu.deploy.operands"
 # The partitions that the operator's MIG manager cuts the GPUs of a node into.

@@ -145,6 +145,7 @@ MEMBERS = {
         "add_compute_domain",
         "add_resource_claim",
         "add_resource_claim_template",
+        "add_whole_node_claims",
         "launch_template",
         "nodegroup",
         "plan",
@@ -154,6 +155,7 @@ MEMBERS = {
         "add_compute_domain",
         "add_resource_claim",
         "add_resource_claim_template",
+        "add_whole_node_claims",
         "nodegroups",
     },
 }

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from eks_devices import DeviceType, DriverPlan, EksDevicesError
 from eks_devices.driver_planner import is_default
 from eks_devices.efa_installation import build_of
 from eks_devices.findings import Finding
-from eks_devices.names import HOST_OWNER
+from eks_devices.names import ADMIN_ACCESS_LABEL, HOST_OWNER
 from eks_devices.neuron_health import NeuronHealth
 
 from . import neuron_health
@@ -130,9 +130,16 @@ def health_bundles(health: NeuronHealth | None, images: ImageSource) -> list[Bun
     return [*alone, replace(together, is_shared=True)]
 
 
-def namespace_bundle(name: str) -> Bundle:
-    """A namespace for claims; one that a manager has is that of the manager."""
-    meta = {"name": name}
+def namespace_bundle(name: str, *, admin_access: bool = False) -> Bundle:
+    """A namespace for claims; one that a manager has is that of the manager.
+
+    Args:
+        name: The name of the namespace.
+        admin_access: Whether its claims may ask for admin access to devices.
+    """
+    meta: dict[str, Any] = {"name": name}
+    if admin_access:
+        meta["labels"] = {ADMIN_ACCESS_LABEL: "true"}
     plain = {"apiVersion": "v1", "kind": "Namespace", "metadata": meta}
     bundle = Bundle(name=f"Namespace-{name}", objects=[plain], retain=True)
     return manager_namespaces().get(bundle.name, bundle)

@@ -68,6 +68,11 @@ class _Claim:
         """How faults name the claim: `claims.<namespace>/<name>`."""
         return f"claims.{path_step(self.namespace)}/{path_step(self.name)}"
 
+    @property
+    def needs_admin_access(self) -> bool:
+        """Whether a request asks for devices that others use; the namespace has to allow it."""
+        return any(one.admin_access for one in self.requests)
+
     def to_dict(
         self, *, kubernetes_version: str, instance_type: str | None = None
     ) -> dict[str, Any]:
