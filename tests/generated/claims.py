@@ -75,7 +75,7 @@ class AsPeopleWrite:
 
     def _count(self, there: int) -> int:
         """Mostly what there is, sometimes more."""
-        if self.rng.random() < 0.12:
+        if self.rng.random() < 0.07:
             return there + self.rng.randint(1, 2)
         some = [one for one in (1, 1, 2, 4, 8, there // 2, there) if 0 < one <= there]
         return self.rng.choice(some or [1])

@@ -23,6 +23,8 @@ from eks_devices.feasibility.expressions import Outcome, evaluate
 Json = Mapping[str, Any]
 # How a node's run-time values differ from the examples of the data.
 _VARIANTS = 3
+# Seconds that the scheduler searches a node.
+_LONGEST = 10.0
 _LONGEST_EXPRESSION = 10 * 1024
 
 
@@ -113,10 +115,24 @@ class Comparison:
             if one.place.group is None and one.place.name not in self._remembered:
                 self._remembered.add(one.place.name)
                 self._remember(one.place.name, one.place.slices, self._own)
-        answers = self.oracle.ask_all([self._question(one) for one in cases])
-        for one, answer in zip(cases, list(answers), strict=True):
-            verdict = self.verdict(one)
+        answers = list(self.oracle.ask_all([self._question(one) for one in cases]))
+        verdicts = [self.verdict(one) for one in cases]
+        self._look_again(cases, verdicts, answers)
+        for one, verdict, answer in zip(cases, verdicts, answers, strict=True):
             yield Compared(one, verdict, answer, *self._compared(one, verdict, answer))
+
+    def _look_again(
+        self, cases: Sequence[Case], verdicts: Sequence[Verdict], answers: list[Answer]
+    ) -> None:
+        """Give the allocator as long as the scheduler does where its answer says most."""
+        again = [
+            at
+            for at, (verdict, answer) in enumerate(zip(verdicts, answers, strict=True))
+            if answer.scope is Scope.TIME and verdict.status is Status.FEASIBLE
+        ]
+        asked_again = [{**self._question(cases[at]), "seconds": _LONGEST} for at in again]
+        for at, answer in zip(again, self.oracle.ask_all(asked_again), strict=True):
+            answers[at] = answer
 
     def _question(self, one: Case) -> Json:
         setting = one.place.name
@@ -150,6 +166,8 @@ class Comparison:
         return check._verdict_of_node(one.claims, read, group, classes, one.place.devices)
 
     def _compared(self, one: Case, verdict: Verdict, answer: Answer) -> tuple[Result, str]:
+        if answer.scope is Scope.TIME and verdict.status is Status.FEASIBLE:
+            return Result.EXPLAINED, "the scheduler cuts a long search off"
         if answer.scope is Scope.TIME:
             return Result.UNDECIDED, f"the allocator ran out of time; here {verdict.status}"
         if verdict.status is Status.UNKNOWN:
