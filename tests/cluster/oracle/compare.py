@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.cluster.go_build import run
-from tests.cluster.oracle.comparison import Compared, Comparison, Result, Tally
+from tests.cluster.oracle.comparison import Compared, Comparison, Result, Tally, spans_pools
 from tests.cluster.oracle.oracle import Oracle, built_minors
 from tests.generated.cases import Kind
 
@@ -54,7 +54,7 @@ class Minor:
         is_next = self.tally.numbers[one.case.kind, one.result, one.why] % COUNTED == 1
         if one.result is not Result.AGREES or one.verdict.status is not Status.FEASIBLE:
             return
-        if fits is None or not is_next:
+        if fits is None or not is_next or spans_pools(one.case):
             return
         found = self.comparison.pods(one.case, fits)
         if found is None:

@@ -279,16 +279,26 @@ def _texts(ask: Json) -> list[str]:
 
 def _depends_on_the_order_of_pools(one: Case, verdict: Verdict, answer: Answer) -> bool:
     """Whether a class takes devices of several drivers, of which one stops the attempt."""
+    differ = (verdict.status is Status.ERROR) != (_status(answer) is Status.ERROR)
+    return differ and spans_pools(one)
+
+
+def spans_pools(one: Case) -> bool:
+    """Whether a class takes devices of several drivers, whose pools have no order before 1.36."""
     if len(one.place.drivers) < 2 or one.place.group is not None:
         return False
-    spans = any(ask["deviceClassName"] == "any" for ask in asked(one.claims).values())
-    return spans and (verdict.status is Status.ERROR) != (_status(answer) is Status.ERROR)
+    return any(ask["deviceClassName"] == "any" for ask in asked(one.claims).values())
 
 
 def _fails_where_nothing_helps(one: Case, verdict: Verdict, answer: Answer) -> bool:
     """Whether an expression of which nothing is known here failed, on a node that never fits."""
     if verdict.status is not Status.INFEASIBLE or "CEL" not in answer.error:
         return False
+    return has_unclear_expressions(one)
+
+
+def has_unclear_expressions(one: Case) -> bool:
+    """Whether nothing is known here of some expression on some device of the case."""
     node = one.place.devices
     if node is None:
         assert one.place.group is not None
