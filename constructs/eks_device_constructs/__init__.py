@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from eks_devices.system_nodes import SystemNodegroupOptions
 
+from .charts_at_synth import check_charts
 from .cluster import AcceleratedCluster
 from .cluster_options import ClusterOptions
 from .delivery import Delivery
@@ -27,4 +28,5 @@ __all__ = [
     "PoolOptions",
     "SystemNodegroup",
     "SystemNodegroupOptions",
+    "check_charts",
 ]

@@ -46,11 +46,11 @@ class ClaimsAtSynth:
         if self._known.claim_checks is ClaimChecks.OFF:
             return
         claims = self._known.fleet.claimed
-        documents = list(documents_to(self._known, sent))
+        documents, self.infos = documents_to(self._known, sent)
         if not claims and not documents:
             return
         if engine_faults():
-            self.infos = [_not_checked()]
+            self.infos.append(_not_checked())
             return
         try:
             plan = self._known.fleet.plan

@@ -8,6 +8,7 @@ from typing import cast
 from eks_device_charts.manifests import ImageSource
 from eks_devices import DeviceType, Finding
 from eks_devices.checks import scope_faults
+from eks_devices.claim_checks import claim_check_faults
 from eks_devices.findings import fault
 from eks_devices.installation_options import NamedOptions, option_type_faults
 from eks_devices.keep import keep_faults
@@ -45,6 +46,22 @@ def external_faults(delivery: object, foreign: object) -> Iterator[Finding]:
         return
     for device_type in given:
         yield from member(device_type, DeviceType, "drivers.foreign")
+
+
+def mode_faults(host: NodegroupHost, checks: object) -> Iterator[Finding]:
+    """The fault of what says how claims are checked, or says it otherwise than somebody before."""
+    wrong = list(claim_check_faults(checks, "drivers.claim_checks"))
+    yield from wrong
+    chosen = host.known.chosen_checks
+    if not wrong and None not in (checks, chosen) and checks != chosen:
+        yield fault(
+            "ClaimChecksDiffer",
+            "drivers.claim_checks",
+            "the cluster is known with another value",
+            got=str(checks),
+            allowed=str(chosen),
+            fix="say it once for a cluster",
+        )
 
 
 def installation_faults(

@@ -20,6 +20,7 @@ from eks_device_charts.manifests.bundles import (
 from eks_device_charts.manifests.installation import Installation
 from eks_device_charts.manifests.release_rules import group_release_faults
 from eks_devices import (
+    ClaimChecks,
     DeviceType,
     DriverPlan,
     EfaInstallation,
@@ -37,7 +38,7 @@ from eks_devices.typecheck import wrong_type
 
 from .addons import serves_identity
 from .delivery import Delivery
-from .driver_inputs import external_faults, installation_faults
+from .driver_inputs import external_faults, installation_faults, mode_faults
 from .hosts import AnyCluster, NodegroupHost
 from .inputs import place_faults, scope_faults
 from .joining import find_host
@@ -107,6 +108,7 @@ class DeviceDrivers(Construct):
         nvidia: NvidiaInstallation | None = None,
         neuron: NeuronInstallation | None = None,
         efa: EfaInstallation | None = None,
+        claim_checks: ClaimChecks | None = None,
     ) -> None:
         """Prepare the installation; managers come with the groups that are added later.
 
@@ -122,21 +124,21 @@ class DeviceDrivers(Construct):
             nvidia: What NVIDIA's managers have once in the cluster; their defaults unless named.
             neuron: What Neuron's managers have once, likewise.
             efa: What the EFA managers have once, likewise.
+            claim_checks: How claims are told that no node can serve, as of `ClusterReference`.
 
         Raises:
             EksDevicesError: Every fault of the values, and of what the cluster has already.
         """
         host = _host(cluster, scope, kubernetes_version)
         images, keep = regional(images, scope), frozen_keep(keep)
-        given = (delivery, images, keep, scope_name)
         once = NamedOptions(nvidia=nvidia, neuron=neuron, efa=efa)
-        faults = [*installation_faults(host, *given, **once), *place_faults(scope, id, host.place)]
-        raise_faults(faults)
+        own = installation_faults(host, delivery, images, keep, scope_name, **once)
+        raise_faults([*own, *place_faults(scope, id, host.place), *mode_faults(host, claim_checks)])
         kept = _kept(keep or {}, _installation(host, images, **once))
         super().__init__(scope, id)
         self._images, self.named_options = images, once
         self.delivery, self.scope_name = delivery, scope_name
-        self._join(host, keep or {}, kept)
+        self._join(host.choosing(claim_checks), keep or {}, kept)
 
     def _join(self, host: NodegroupHost, keep: Keep, kept: Sequence[DriverPlan]) -> None:
         host.join()

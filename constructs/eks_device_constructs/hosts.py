@@ -11,6 +11,7 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IConstruct
 
+from eks_devices import ClaimChecks
 from eks_devices.user_data import ClusterAccess
 
 from .fleet import Fleet
@@ -150,6 +151,11 @@ class NodegroupHost:
     def learn(self, facts: ClusterFacts) -> None:
         """Take what a reference says of the cluster beside what is known."""
         self.facts = self.facts.completed(facts)
+
+    def choosing(self, checks: ClaimChecks | None) -> NodegroupHost:
+        """This host, whose cluster knows how claims are told if anything says so."""
+        self.known.choose(checks)
+        return self
 
     @property
     def access(self) -> ClusterAccess:

@@ -118,8 +118,17 @@ class KnownCluster:
     @property
     def claim_checks(self) -> ClaimChecks:
         """How claims are told that no node of their groups can serve."""
-        facts = self.host.facts if self.host else self.facts
-        return facts.claim_checks or ClaimChecks.WARN
+        return self.chosen_checks or ClaimChecks.WARN
+
+    @property
+    def chosen_checks(self) -> ClaimChecks | None:
+        """The same as far as somebody chose it."""
+        return self.facts.claim_checks or (self.host.facts.claim_checks if self.host else None)
+
+    def choose(self, checks: ClaimChecks | None) -> None:
+        """Take what says how claims are told, if anything does."""
+        if checks is not None:
+            self.facts = replace(self.facts, claim_checks=checks)
 
     @property
     def is_forgotten(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 from weakref import WeakKeyDictionary
@@ -13,7 +13,9 @@ from aws_cdk import CfnResource, Stack
 from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct, IConstruct
 
+from eks_devices import Finding
 from eks_devices.app_check import manifests_in
+from eks_devices.findings import info
 from eks_devices.workload_check import Document
 
 from .host_registry import known_by_names
@@ -66,7 +68,7 @@ _scans: WeakKeyDictionary[IConstruct, _Scan] = WeakKeyDictionary()
 
 def _sent(sender: IConstruct) -> SentManifests:
     resource = cast(CfnResource, node_of(sender).find_child("Resource").node.default_child)
-    properties: Mapping[str, Any] = resource._cfn_properties  # noqa: SLF001  (what subclasses see)
+    properties: Mapping[str, Any] = resource._cfn_properties  # noqa: SLF001  (for subclasses)
     name = properties.get("ClusterName")
 
     def read() -> list[Document]:
@@ -106,8 +108,22 @@ def _charts(stage: IConstruct) -> list[tuple[IConstruct, Callable[[], SentManife
 
 def documents_to(
     known: KnownCluster, sent: Sequence[SentManifests]
-) -> Iterator[tuple[IConstruct, Document]]:
-    """The manifests that go to a cluster, each with what sends it."""
+) -> tuple[list[tuple[IConstruct, Document]], list[Finding]]:
+    """The manifests that go to a cluster, each with what sends it, and which cannot be read."""
+    documents: list[tuple[IConstruct, Document]] = []
+    unread: list[Finding] = []
     for one in sent:
         if one.known is known:
-            yield from ((one.sender, document) for document in one.read())
+            try:
+                documents += ((one.sender, document) for document in one.read())
+            except Exception as error:  # noqa: BLE001  (a chart of a user's may raise anything)
+                unread.append(_not_read(one.sender, error))
+    return documents, unread
+
+
+def _not_read(sender: IConstruct, error: Exception) -> Finding:
+    return info(
+        "ManifestsNotRead",
+        node_of(sender).path,
+        f"its manifests are not held against the node groups, for they cannot be read: {error}",
+    )

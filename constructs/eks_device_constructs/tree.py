@@ -125,7 +125,8 @@ def is_in_tree(construct: IConstruct, *, beside: IConstruct | None = None) -> bo
     shared = ancestors(beside) if beside is not None else []
     current = construct
     while (parent := place_of(current).parent) is not None and current not in shared:
-        if node_of(parent).try_find_child(place_of(current).id) is not current:
+        found = node_of(parent).try_find_child(place_of(current).id)
+        if found is None or reference_of(found) != reference_of(current):
             return False
         current = parent
     return True

@@ -112,6 +112,7 @@ EXPORTS = {
         "PoolOptions",
         "SystemNodegroup",
         "SystemNodegroupOptions",
+        "check_charts",
     ],
     "eks_device_operations": [],
 }
