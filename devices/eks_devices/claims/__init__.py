@@ -10,6 +10,7 @@ from .match import MatchAttribute
 from .opaque import OpaqueConfig
 from .requests import DeviceRequest
 from .sharing import ClaimSharing, TimeSliceInterval
+from .status import DeviceCondition, DeviceNetwork, DeviceStatus, device_statuses
 from .templates import ResourceClaim, ResourceClaimTemplate
 from .tolerations import DeviceTaintEffect, DeviceToleration
 from .whole_nodes import WholeNodeClaims, WholeNodeSplit, whole_node_claims
@@ -19,8 +20,11 @@ __all__ = [
     "ChannelAllocation",
     "ClaimSharing",
     "ComputeDomain",
+    "DeviceCondition",
+    "DeviceNetwork",
     "DeviceRequest",
     "DeviceSelector",
+    "DeviceStatus",
     "DeviceTaintEffect",
     "DeviceToleration",
     "DistinctAttribute",
@@ -33,5 +37,6 @@ __all__ = [
     "TimeSliceInterval",
     "WholeNodeClaims",
     "WholeNodeSplit",
+    "device_statuses",
     "whole_node_claims",
 ]
