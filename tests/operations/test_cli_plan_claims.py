@@ -176,3 +176,29 @@ def test_no_control_character_reaches_the_terminal(report):
 
     assert "\x1b" not in text
     assert "\u202e" not in text
+
+
+def test_every_form_of_a_claim_is_told(report):
+    gpu = {"device_class": "gpu.nvidia.com", "selectors": 0}
+    forms = HALF | {
+        "requests": [
+            {
+                "name": "gpus",
+                "first_available": [
+                    gpu | {"name": "all", "count": "all", "admin_access": True},
+                    gpu | {"name": "two", "count": 2, "tolerations": 1},
+                ],
+            }
+        ],
+        "match": [],
+        "distinct": ["gpu.nvidia.com/uuid"],
+        "configs": ["gpu.nvidia.com", "gpu.nvidia.com"],
+    }
+
+    code, output = report([forms])
+
+    assert code == 0
+    assert (
+        "all gpu.nvidia.com (admin access) or else 2 gpu.nvidia.com (1 toleration); "
+        "each with another gpu.nvidia.com/uuid; configured for gpu.nvidia.com"
+    ) in output
