@@ -132,3 +132,11 @@ def test_all_efas_of_a_node_leave_none_for_other_claims():
 
 def test_a_search_for_all_is_never_long():
     assert "LongSearch" not in codes(make(R.efa(ALL)), group("p5.48xlarge"))
+
+
+def test_all_efas_beside_more_gpus_than_a_root_has_are_refused_without_a_number():
+    claim = make(R.gpu(3), R.efa(ALL), match=ROOT)
+
+    found = fault_of(lambda: devices(claim, "p5.48xlarge"))
+
+    assert (found.code, found.fix) == ("AllWithConstraint", "write the number of devices")

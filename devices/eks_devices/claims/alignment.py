@@ -175,7 +175,10 @@ def _share(asked: Asked, instance: AcceleratedInstanceType) -> int | Finding:
         return _needed(asked, f"which devices of {instance.name} share a PCIe root is not known")
     if not gpus or asks_for(asked, RequestKind.MIG):
         return _needed(asked, "the fair share of a PCIe root's EFAs counts by whole GPUs")
-    have, efas = next(root for root in roots if root[0] >= gpus)
+    fitting = [root for root in roots if root[0] >= gpus]
+    if not fitting:
+        return _needed(asked, f"no PCIe root of {instance.name} holds so many GPUs")
+    have, efas = fitting[0]
     share, rest = divmod(efas * gpus, have)
     return _not_whole(asked, instance, have, efas) if rest else share
 
