@@ -6,6 +6,7 @@ from tests.claim_rows import cluster, codes, devices, fault_of, faults, group, m
 from eks_devices import (
     AllocationMode,
     DeviceRequest,
+    DeviceSelector,
     DistinctAttribute,
     MatchAttribute,
     Mechanism,
@@ -140,3 +141,18 @@ def test_all_efas_beside_more_gpus_than_a_root_has_are_refused_without_a_number(
     found = fault_of(lambda: devices(claim, "p5.48xlarge"))
 
     assert (found.code, found.fix) == ("AllWithConstraint", "write the number of devices")
+
+
+def test_all_that_a_selector_matches_are_counted_on_a_group():
+    hopper = R.gpu(ALL, name="all").where(DeviceSelector.gpu_architecture("Hopper"))
+    near = R.efa(ALL).where(DeviceSelector.efa_numa_node(0))
+    p5 = group("p5.48xlarge")
+
+    assert faults(lambda: told(make(R.gpu(), hopper), p5)) == {
+        "requests[0].count": "TooManyDevices"
+    }
+    # 16 of the 32 EFAs are near the first NUMA node.
+    assert told(make(hopper, near, R.efa(8, name="more")), p5) is not None
+    assert faults(lambda: told(make(hopper, near, R.efa(9, name="more")), p5)) == {
+        "requests": "ClaimTooLarge"
+    }

@@ -13,6 +13,7 @@ from .constraints import all_constraints, covers
 from .kinds import RequestKind
 from .match import MatchAttribute
 from .requests import DeviceRequest
+from .selectors_on_nodegroup import matching_devices
 from .templates import DeviceClaim
 
 _PANIC = "https://github.com/kubernetes/kubernetes/pull/138988"
@@ -21,11 +22,13 @@ _PANIC = "https://github.com/kubernetes/kubernetes/pull/138988"
 def all_on_nodegroup(plan: NodegroupPlan, request: DeviceRequest) -> int:
     """How many devices of a node of a group are all that match; the least that it can be.
 
-    Which of them the user's own selectors match is not looked at.
+    Which of them CEL of the user's own matches is not looked at.
     """
     device = plan.device_of(request.kind.device_type)
-    if request.selectors or device is None:
+    if device is None:
         return 1
+    if request.selectors:
+        return matching_devices(request, plan) or 1
     if request.kind is RequestKind.MIG:
         return device.count * _partitions(plan, request.profile) or 1
     return device.count or 1

@@ -61,6 +61,21 @@ def selector_findings(claim: DeviceClaim) -> Iterator[Finding]:
                 yield from _reading(path, text, request.kind.value)
 
 
+def matching_devices(request: DeviceRequest, plan: NodegroupPlan) -> int | None:
+    """How many devices of a node match all selectors of a request; None where that is not known.
+
+    Args:
+        request: A request with selectors.
+        plan: The plan of the group.
+    """
+    rows = []
+    for one in request.selectors:
+        if not isinstance(one, DeviceSelector) or (found := _values(one, request, plan)) is None:
+            return None
+        rows.append([_matches(one, value) for value in found])
+    return sum(map(all, zip(*rows, strict=True)))
+
+
 def _reading(path: str, text: str, kind: str) -> Iterator[Finding]:
     names = published_names(kind)
     for attribute, is_guarded in attributes_read(text).items():
