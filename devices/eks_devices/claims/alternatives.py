@@ -22,11 +22,13 @@ def alternative_faults(request: DeviceRequest, path: str) -> Iterator[Finding]:
     """Faults of the alternatives of a list, and of alternatives of what is none."""
     path = f"{path}.alternatives"
     if request.kind is not RequestKind.FIRST_AVAILABLE:
-        given = None if request.alternatives == () else request.alternatives
+        is_none = type(request.alternatives) is tuple and not request.alternatives
+        given = None if is_none else request.alternatives
         yield from option_does_not_fit(given, path, "DeviceRequest.first_available")
         return
     for name in _OF_ALTERNATIVES:
-        if own := getattr(request, name):
+        own = getattr(request, name)
+        if type(own) is not tuple or own:
             yield from option_does_not_fit(own, path.replace("alternatives", name), "alternatives")
     if type(request.alternatives) is not tuple:
         fix = "write first_available(DeviceRequest.gpu(8), ...)"
@@ -61,7 +63,7 @@ def _one_faults(one: object, path: str, names: set[object]) -> Iterator[Finding]
         return
     if one.kind is RequestKind.FIRST_AVAILABLE:
         yield _not_here(path, one.kind.value, "a list of alternatives in another", "name them all")
-    if one.admin_access:
+    if one.admin_access is True:
         fix = "make a request of its own for admin access"
         what = "an alternative with admin access"
         yield _not_here(f"{path}.admin_access", one.admin_access, what, fix)

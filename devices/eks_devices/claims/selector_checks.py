@@ -68,7 +68,7 @@ def _kind_faults(values: Sequence[Any], path: str) -> Iterator[Finding]:
 
 
 def _equal_version_faults(name: object) -> Iterator[Finding]:
-    if name in versions():
+    if isinstance(name, str) and name in versions():
         yield fault(
             "VersionEqualsText",
             "selector.attribute",

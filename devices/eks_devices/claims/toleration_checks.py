@@ -42,6 +42,6 @@ def toleration_faults(tolerations: object, path: str) -> Iterator[Finding]:
 def access_faults(request: DeviceRequest, path: str) -> Iterator[Finding]:
     """Faults of what a request says of admin access."""
     yield from boolean(request.admin_access, path)
-    access = request.admin_access or None
-    if request.kind is RequestKind.FIRST_AVAILABLE:
+    access = request.admin_access
+    if request.kind is RequestKind.FIRST_AVAILABLE and access is True:
         yield from option_does_not_fit(access, path, "requests that are no list of alternatives")
