@@ -15,9 +15,12 @@ from eks_devices import (
     ComputeDomain,
     DeviceRequest,
     EksDevicesError,
+    MatchAttribute,
     Mechanism,
     NodegroupSpec,
+    OpaqueConfig,
     ResourceClaimTemplate,
+    whole_node_claims,
 )
 
 from .conftest import IMAGES
@@ -232,3 +235,22 @@ def test_two_charts_of_claims_have_two_names():
     with pytest.raises(EksDevicesError, match="RepeatedName"):
         claims_chart(app, [CLAIM], kubernetes_version="1.34")
     claims_chart(app, [CLAIM], kubernetes_version="1.34", name="more")
+
+
+def test_claims_of_every_form_stand_in_a_chart(app):
+    whole = whole_node_claims("all", nodes="p5.48xlarge")
+    pairs = ResourceClaimTemplate(
+        name="pairs",
+        requests=[
+            DeviceRequest.first_available(DeviceRequest.gpu(2), DeviceRequest.neuron(4), name="a"),
+            DeviceRequest.efa(2),
+        ],
+        constraints=[MatchAttribute.PCIE_ROOT.over("a/gpu", "efa")],
+        configs=[OpaqueConfig(driver="example.com", parameters={"list": [1, {"b": True}]})],
+    )
+
+    chart = claims_chart(app, [*whole.templates, pairs], kubernetes_version="1.34")
+
+    found = chart.to_json()
+    assert [one["metadata"]["name"] for one in found] == ["all-gpu", "all-efa", "pairs"]
+    assert found[2] == pairs.to_dict(kubernetes_version="1.34")

@@ -197,7 +197,7 @@ def test_the_plan_file_tells_of_constraints_and_configurations():
 
 
 def test_configurations_of_a_user_stand_as_they_are():
-    given = {"kind": "A", "nested": {"list": [1, "b", None, True]}}
+    given = {"kind": "A", "nested": {"list": [1, "b", True]}}
     claim = make(R.gpu(2), configs=[OpaqueConfig(driver="a.b", parameters=given)])
     given["kind"] = "B"
 
@@ -205,7 +205,7 @@ def test_configurations_of_a_user_stand_as_they_are():
         {
             "opaque": {
                 "driver": "a.b",
-                "parameters": {"kind": "A", "nested": {"list": [1, "b", None, True]}},
+                "parameters": {"kind": "A", "nested": {"list": [1, "b", True]}},
             }
         }
     ]
@@ -218,6 +218,7 @@ def test_configurations_of_a_user_stand_as_they_are():
         ({"driver": "a" * 64, "parameters": {}}, "MalformedName"),
         ({"driver": "a.b", "parameters": []}, "WrongType"),
         ({"driver": "a.b", "parameters": {"a": object()}}, "WrongType"),
+        ({"driver": "a.b", "parameters": {"a": [{"b": None}]}}, "NullParameter"),
         ({"driver": "a.b", "parameters": {"a": "x" * 10240}}, "ParametersTooLarge"),
         ({"driver": "a.b", "parameters": {}, "requests": "gpu"}, "WrongType"),
     ],

@@ -24,7 +24,9 @@ from eks_devices import (
     OpaqueConfig,
     ResourceClaimTemplate,
 )
+from eks_devices.claims.constraints import rendered_constraints
 from eks_devices.claims.on_nodegroup import claim_findings, claim_manifest
+from eks_devices.claims.rendering import rendered_request
 from eks_devices.feasibility import Status, check_claims
 
 ALL = AllocationMode.ALL
@@ -109,6 +111,39 @@ def test_what_a_group_takes_its_nodes_serve(claim, instance_type):
     assert said.status in (Status.FEASIBLE, Status.UNKNOWN), said
     claim_findings(claim, manifest, plan.nodegroups[0])
     kubernetes_validate.validate(json.loads(json.dumps(manifest)), "1.34", strict=True)
+
+
+@settings(max_examples=60, deadline=None)
+@given(claims(), st.sampled_from(TYPES))
+def test_what_a_group_refuses_its_nodes_never_serve(claim, instance_type):
+    """Beside all devices under a constraint, which a node may serve, and other nodes then not."""
+    assume(not any(option.is_open for one in claim.requests for option in one.options))
+    plan = planned(instance_type)
+    try:
+        claim_manifest(claim, plan.nodegroups[0])
+    except EksDevicesError as error:
+        codes = {one.code for one in error.faults}
+    else:
+        return
+
+    (said,) = check_claims([unjudged(claim, instance_type)], plan)
+
+    assert said.status is not Status.FEASIBLE or codes == {"AllWithConstraint"}, (codes, said)
+
+
+def unjudged(claim: ResourceClaimTemplate, instance_type: str) -> dict[str, Any]:
+    """The manifest of a claim that is written whatever is wrong with it."""
+    requests = [
+        rendered_request(one, [option.count for option in one.options], instance_type)
+        for one in claim.requests
+    ]
+    devices = {"requests": requests, "constraints": rendered_constraints(claim, 2)}
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaimTemplate",
+        "metadata": {"name": claim.name, "namespace": claim.namespace},
+        "spec": {"spec": {"devices": devices}},
+    }
 
 
 @settings(max_examples=25, deadline=None)

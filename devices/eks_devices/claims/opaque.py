@@ -12,7 +12,7 @@ from .._frozen import FrozenDict, copied_list
 from .._json_values import frozen_mapping, json_faults
 from ..findings import Finding, fault, raise_faults
 from ..syntax import is_dns_subdomain, well_formed
-from ..typecheck import plain_text, wrong_type
+from ..typecheck import path_step, plain_text, wrong_type
 from .syntax import DRA_PAGE, request_names
 
 _WANTED: Final = "what the driver reads, a mapping of JSON values"
@@ -28,7 +28,7 @@ class OpaqueConfig:
     Args:
         driver: The name of the driver, "gpu.nvidia.com".
         parameters: What it reads, with `apiVersion` and `kind` where it looks at them; at most
-            10 KiB as JSON.
+            10 KiB as JSON, without nulls.
         requests: Names of the requests that it is about, or of an alternative, "gpu/large"; by
             default all requests.
 
@@ -85,7 +85,10 @@ def _driver_faults(driver: object) -> Iterator[Finding]:
 
 
 def _parameter_faults(parameters: FrozenDict[Any, Any]) -> Iterator[Finding]:
-    faults = list(json_faults(parameters, "config.parameters"))
+    faults = [
+        *json_faults(parameters, "config.parameters"),
+        *_null_faults(parameters, "config.parameters"),
+    ]
     yield from faults
     limit = read_toml("limits.toml")["claims"]
     size = 0 if faults else len(json.dumps(parameters).encode())
@@ -98,6 +101,26 @@ def _parameter_faults(parameters: FrozenDict[Any, Any]) -> Iterator[Finding]:
             allowed=f"at most {limit['most_parameters_bytes']} bytes of JSON",
             fix="shorten what the driver is told",
             source=limit["source"],
+        )
+
+
+def _null_faults(value: object, path: str) -> Iterator[Finding]:
+    """Faults of nulls, which not every way to the cluster keeps."""
+    if isinstance(value, Mapping):
+        for key, one in value.items():
+            yield from _null_faults(one, f"{path}.{path_step(key)}")
+    elif isinstance(value, tuple):
+        for index, one in enumerate(value):
+            yield from _null_faults(one, f"{path}[{index}]")
+    elif value is None:
+        yield fault(
+            "NullParameter",
+            path,
+            "cdk8s and the CDK leave nulls out, so the driver would not see this one",
+            got=None,
+            allowed="values, and no null",
+            fix="leave the key out",
+            source=DRA_PAGE,
         )
 
 
