@@ -6,31 +6,28 @@ that an expression which reads it finds something of the right type.
 
 from __future__ import annotations
 
-from typing import Any
-
+from .gpu_slices import cut_on_request, gpu_devices
 from .instance_types import AcceleratedInstanceType
-from .mig import Partition, published_partitions
 from .names import (
     DRIVERS,
     EFA_DRIVER,
-    GPU_DRIVER,
     NEURON_DRIVER,
     PCIE_ROOT_ATTRIBUTE,
     device_group_attribute,
 )
 from .plans import DevicePlan, NodegroupPlan
 from .published import device_group_sizes, neuron_map, published
+from .slice_values import Json, device_of, one_by_one
 from .vocabulary import DeviceType
 
-Json = dict[str, Any]
 
-
-def resource_slice(group: NodegroupPlan, device: DevicePlan, *, node: str) -> Json:
-    """What the DRA driver of a device type publishes for one node of a group.
+def resource_slices(group: NodegroupPlan, device: DevicePlan, *, node: str) -> tuple[Json, ...]:
+    """What the DRA driver of a device type publishes for one node of a group: its whole pool.
 
     Devices of a type that nobody has told about have the attributes that their DeviceClass
     reads, and no others. The one device that stands for a whole node of an UltraServer is left
-    out: how it is published is not documented.
+    out: how it is published is not documented. So are partitions that are cut on request from
+    GPUs of which nobody told where they lie.
 
     Args:
         group: The plan of the node's group.
@@ -39,16 +36,40 @@ def resource_slice(group: NodegroupPlan, device: DevicePlan, *, node: str) -> Js
 
     Source: https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
     """
+    cut = cut_on_request(group, device) if device.device_type is DeviceType.GPU else None
+    if cut is None:
+        return (resource_slice(group, device, node=node),)
+    contents: list[Json] = [{"sharedCounters": [counters for counters, _ in cut]}]
+    contents += [{"devices": devices} for _, devices in cut]
+    names = ("counters", *(f"gpu-{index}" for index in range(len(cut))))
+    return tuple(
+        _slice(device, node, content, name=f"-{name}", of=len(contents))
+        for name, content in zip(names, contents, strict=True)
+    )
+
+
+def resource_slice(group: NodegroupPlan, device: DevicePlan, *, node: str) -> Json:
+    """The slice of drivers that publish one for a node; of those that cut on request, whole GPUs.
+
+    Args:
+        group: The plan of the node's group.
+        device: One of its devices.
+        node: The name of the Node object.
+    """
+    return _slice(device, node, {"devices": _devices(group, device)})
+
+
+def _slice(device: DevicePlan, node: str, content: Json, *, name: str = "", of: int = 1) -> Json:
     driver = DRIVERS[device.device_type]
     return {
         "apiVersion": "resource.k8s.io/v1",
         "kind": "ResourceSlice",
-        "metadata": {"name": f"{node}-{driver}"},
+        "metadata": {"name": f"{node}-{driver}{name}"},
         "spec": {
             "driver": driver,
             "nodeName": node,
-            "pool": {"name": node, "generation": 1, "resourceSliceCount": 1},
-            "devices": _devices(group, device),
+            "pool": {"name": node, "generation": 1, "resourceSliceCount": of},
+            **content,
         },
     }
 
@@ -58,74 +79,11 @@ def _devices(group: NodegroupPlan, device: DevicePlan) -> list[Json]:
     if device_type is DeviceType.NEURON:
         return [_neuron(name, index, count) for index in range(count)]
     if device_type is DeviceType.GPU:
-        return _cut(_gpus(name, count), group)
+        return gpu_devices(group, device)
     if device_type is DeviceType.EFA:
         return _efas(name, count)
     # Of the channels of a node, the driver offers the first.
-    return [_device(f"{kind}-0", {"type": kind, "id": 0}) for kind in ("daemon", "channel")]
-
-
-def _device(name: str, attributes: Json, **capacity: str) -> Json:
-    typed = {key: _typed(value) for key, value in attributes.items()}
-    found: Json = {"name": name, "attributes": typed}
-    if capacity:
-        found["capacity"] = {key: {"value": value} for key, value in capacity.items()}
-    return found
-
-
-def _typed(value: Any) -> Json:
-    """An attribute's value with its type; the data has them so already where JSON cannot tell."""
-    names = {bool: "bool", int: "int", str: "string"}
-    return {names[type(value)]: value} if type(value) in names else dict(value)
-
-
-def _version(text: str) -> Json:
-    return {"version": text}
-
-
-def _gpus(name: str, count: int) -> list[Json]:
-    data = published()
-    record = data["gpus"].get(name)
-    if record is None:
-        return [_device(f"gpu-{index}", {"type": "gpu"}) for index in range(count)]
-    model = data["gpuModels"][record["model"]]
-    alike = {
-        "type": "gpu",
-        "productName": record["model"],
-        "brand": model["brand"],
-        "architecture": model["architecture"],
-        "cudaComputeCapability": _version(model["cudaComputeCapability"]),
-        **data["alike"][GPU_DRIVER],
-    }
-    memory = record.get("memory", model["memory"])
-    return [
-        _device(
-            f"gpu-{index}",
-            alike | {"uuid": f"GPU-{index}", PCIE_ROOT_ATTRIBUTE: root},
-            memory=memory,
-        )
-        for index, (root, *_) in enumerate(_one_by_one(record))
-    ]
-
-
-def _cut(gpus: list[Json], group: NodegroupPlan) -> list[Json]:
-    """GPUs, or their partitions where each is cut when its node boots: then no GPU is published.
-
-    What the driver publishes to cut on request is left out: it needs counters that the API has
-    from Kubernetes 1.36 on.
-    """
-    if group.mig is None or group.mig.is_dynamic:
-        return gpus
-    cut = published_partitions(group.mig, group.instance_type)
-    return [_partition(gpu, one) for gpu in gpus for one in cut]
-
-
-def _partition(gpu: Json, one: Partition) -> Json:
-    attributes = {key: value for key, value in gpu["attributes"].items() if key != "uuid"}
-    name = f"{gpu['name']}-{one.name}"
-    own = {"type": "mig", "profile": one.profile, "uuid": f"MIG-{name}", "parentUUID": gpu["name"]}
-    found = _device(name, own, **one.capacity)
-    return found | {"attributes": attributes | found["attributes"]}
+    return [device_of(f"{kind}-0", {"type": kind, "id": 0}) for kind in ("daemon", "channel")]
 
 
 def _efas(name: str, count: int) -> list[Json]:
@@ -136,20 +94,15 @@ def _efas(name: str, count: int) -> list[Json]:
         return [_mapped_efa(name, one, mapping["efas"].index(one), alike) for one in addresses]
     record = data["efas"].get(name)
     if record is None:
-        return [_device(f"efa-{index}", alike) for index in range(count)]
+        return [device_of(f"efa-{index}", alike) for index in range(count)]
     alike = alike | {
         f"{EFA_DRIVER}/pciSubsystem": record["pciSubsystem"],
         f"{EFA_DRIVER}/rdma": record["rdma"],
     }
     return [
-        _device(f"efa-{index}", alike | _place_of(*place))
-        for index, place in enumerate(_one_by_one(record)[:count])
+        device_of(f"efa-{index}", alike | _place_of(*place))
+        for index, place in enumerate(one_by_one(record)[:count])
     ]
-
-
-def _one_by_one(record: Json) -> list[tuple[Any, ...]]:
-    """The place of each device: its PCIe root, and its NUMA node where that is published."""
-    return [(root, *numa) for root, devices, *numa in record["roots"] for _ in range(devices)]
 
 
 def _place_of(root: str, numa_node: int | None = None) -> Json:
@@ -161,7 +114,7 @@ def _mapped_efa(name: str, address: str, neuron_index: int, alike: Json) -> Json
     """An EFA beside Neuron devices: it is in the groups of the first of them."""
     device = "pci-" + address.replace(":", "-").replace(".", "-")
     place = {f"{EFA_DRIVER}/pciAddress": address}
-    return _device(device, alike | place | _groups(name, neuron_index))
+    return device_of(device, alike | place | _groups(name, neuron_index))
 
 
 def _groups(name: str, index: int) -> Json:
@@ -182,7 +135,7 @@ def _neuron(name: str, index: int, count: int) -> Json:
         "resourceType": "neuron_device",
         **published()["alike"][NEURON_DRIVER],
     }
-    return _device(
+    return device_of(
         f"neurondevice{index}",
         attributes | _torus(name, index, count) | _groups(name, index),
     )

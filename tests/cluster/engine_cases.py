@@ -8,6 +8,8 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
+from tests.cluster.oracle.oracle import Answer
+
 from eks_devices._frozen import FrozenDict
 from eks_devices.feasibility.asked import read_manifest
 from eks_devices.feasibility.judge import Judgement, judged
@@ -240,3 +242,21 @@ def stored(claim: dict[str, Any], version: str) -> dict[str, Any]:
 def judgement(case: Case) -> Judgement:
     """What the engine says of a case."""
     return judged(case.wanted, case.node, CLASSES)
+
+
+def held(claim: dict[str, Any], answer: Answer) -> dict[str, Any]:
+    """A claim with the devices that it got."""
+    mine = [one for one in answer.devices if one.claim == claim["metadata"]["name"]]
+    results = [
+        {
+            "request": one.request,
+            "driver": one.driver,
+            "pool": one.pool,
+            "device": one.device,
+            "adminAccess": one.adminAccess,
+            **({"shareID": one.shareID} if one.shareID else {}),
+            **({"consumedCapacity": dict(one.consumedCapacity)} if one.consumedCapacity else {}),
+        }
+        for one in mine
+    ]
+    return claim | {"status": {"allocation": {"devices": {"results": results}}}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.cluster.engine_cases import CLASS, CLASSES, Generator, judgement, stored
+from tests.cluster.engine_cases import CLASS, CLASSES, Generator, held, judgement, stored
 from tests.cluster.oracle.oracle import Answer, Scope, gates, question
 
 from eks_devices.feasibility.judge import judged
@@ -86,24 +86,6 @@ def served(oracle, case):
             return pods
         others += [held(one, answer) for one in wanted]
     return MOST_PODS
-
-
-def held(claim, answer):
-    """A claim with the devices that it got."""
-    mine = [one for one in answer.devices if one.claim == claim["metadata"]["name"]]
-    results = [
-        {
-            "request": one.request,
-            "driver": one.driver,
-            "pool": one.pool,
-            "device": one.device,
-            "adminAccess": one.adminAccess,
-            **({"shareID": one.shareID} if one.shareID else {}),
-            **({"consumedCapacity": dict(one.consumedCapacity)} if one.consumedCapacity else {}),
-        }
-        for one in mine
-    ]
-    return claim | {"status": {"allocation": {"devices": {"results": results}}}}
 
 
 def outcome(answer: Answer) -> str:

@@ -18,7 +18,7 @@ from .amounts import Amounts
 from .endings import Ending, Pick, Result, StoppedError
 from .expressions import Answer, Outcome
 from .holdings import NOTHING_HELD, Holdings, has_room, with_device
-from .places import Place, key_of, kind_at
+from .places import Place, counts_of, key_of, kind_at, weight
 from .problem import NOTHING, UNKNOWN, Option, Problem
 
 MAX_DEVICES: Final = 32
@@ -108,7 +108,8 @@ class _Search:
         if index == len(self.given.wanted):
             return True
         agreed = nothing_agreed(self.given.wanted[index].constraints)
-        return self.request(Place(index, 0, held, 0, agreed, 0))
+        counts = counts_of(self.given, held)
+        return self.request(Place(index, 0, held, 0, agreed, 0, counts))
 
     def request(self, at: Place) -> bool:
         """Allocate a request and those after it."""
@@ -169,9 +170,12 @@ class _Search:
         if at.size + left > MAX_DEVICES:
             return False
         tried: set[object] = set()
-        for device in option.candidates:
-            if device < first or not self._is_free(at, option, device):
-                continue
+        used = at.own if option.ask.admin else at.held.used
+        free = [one for one in option.candidates if one >= first and not used >> one & 1]
+        is_clear = self._is_clear(at, option)
+        for before, device in enumerate(free):
+            if is_clear and len(free) - before < left:
+                break
             kind = kind_at(self.given, at, device)
             if kind in tried:
                 continue
@@ -192,6 +196,13 @@ class _Search:
                 self.picks.pop()
             at = self._undone(at, option, device, was_added=agreed is not None)
         return False
+
+    def _is_clear(self, at: Place, option: Option) -> bool:
+        """Whether nothing fails, is unclear or is forgotten where a search goes on in vain."""
+        if self.forgets or not option.is_clear:
+            return False
+        values = self.given.values[at.claim]
+        return not any(UNKNOWN in values[constraint] for constraint in option.constraints)
 
     def _undone(self, at: Place, option: Option, device: int, *, was_added: bool) -> Place:
         """Where a search is once a device was tried in vain.
@@ -244,7 +255,11 @@ class _Search:
     def _moved(self, at: Place, device: int, held: Holdings, agreed: tuple[Agreed, ...]) -> Place:
         # The bit of a shared device is never set, so that it stays free.
         own = at.own | (held.used & 1 << device)
-        return Place(at.claim, at.request, held, own, agreed, at.size + 1)
+        more = weight(self.given.kinds[device])
+        # Administrators may look at what somebody has already.
+        counts = at.counts if at.held.used >> device & 1 else at.counts + more
+        own_counts = at.own_counts + more
+        return Place(at.claim, at.request, held, own, agreed, at.size + 1, counts, own_counts)
 
     def _all_agreed(self, at: Place, option: Option, device: int) -> tuple[Agreed, ...] | None:
         """What all constraints agree on with a device more; None where that breaks one."""

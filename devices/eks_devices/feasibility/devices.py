@@ -10,28 +10,22 @@ from typing import Any, Final
 from .._data import read_toml
 from .._frozen import FrozenDict
 from ..instance_types import AcceleratedInstanceType
+from ..mig import possible_partitions
 from ..names import (
-    CONSUMABLE_SHARES_GATE,
     DRIVERS,
-    DYNAMIC_MIG_GATE,
     EFA_DRIVER,
     GPU_DRIVER,
     NEURON_DRIVER,
-    PASSTHROUGH_GATE,
 )
 from ..plans import DevicePlan, NodegroupPlan
 from ..published import is_published
-from ..resource_slices import resource_slice
+from ..resource_slices import resource_slices
 from ..vocabulary import DeviceType, Mechanism
 from .minors import scheduler_of
 from .slices import NodeDevices, read_slices
 
 _NODE: Final = "node"
-_MORE_DEVICES: Final = {
-    CONSUMABLE_SHARES_GATE: "GPUs are shared between claims, and shares are not looked at",
-    DYNAMIC_MIG_GATE: "GPUs are cut on request, and what is free then is not looked at",
-    PASSTHROUGH_GATE: "what is published for virtual machines is not looked at",
-}
+_PARTITION: Final = "mig"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,24 +57,23 @@ def _node_devices(node: _Node) -> NodeDevices:
         DRIVERS[one.device_type]: why for one in planned if (why := _unpublished(group, one))
     }
     return read_slices(
-        [resource_slice(group, one, node=_NODE) for one in planned],
+        [item for one in planned for item in resource_slices(group, one, node=_NODE)],
         scheduler_of(group.kubernetes_version),
         at_run_time=functools.partial(_unknown, group.instance_type),
         unpublished=reasons,
     )
 
 
-def _unknown(instance_type: str, driver: str, _: Mapping[str, Any]) -> frozenset[str]:
+def _unknown(instance_type: str, driver: str, device: Mapping[str, Any]) -> frozenset[str]:
+    """The qualified names of which only a running node knows, on one device."""
     device_type = next(one for one, name in DRIVERS.items() if name == driver)
-    return _at_run_time(instance_type, device_type)
-
-
-def _at_run_time(instance_type: str, device_type: DeviceType) -> frozenset[str]:
-    driver = DRIVERS[device_type]
     rows = read_toml("run_time_attributes.toml").get(driver, {})
-    names = {*rows.get("names", ())}
+    kind = device.get("attributes", {}).get("type", {}).get("string", "")
+    names = {*rows.get("names", ()), *rows.get(kind, ())}
     if not is_published(instance_type, device_type):
         names |= {*rows.get("unread_type", ())}
+    if kind == _PARTITION or device.get("consumesCounters"):
+        names |= {*rows.get("cut", ())} - {f"{driver}/{one}" for one in device.get("capacity", {})}
     return frozenset(names)
 
 
@@ -95,13 +88,20 @@ def published_names() -> FrozenDict[str, frozenset[str]]:
 def _unpublished(group: NodegroupPlan, device: DevicePlan) -> str:
     """Why a driver may publish more devices than are listed here, or others; empty if it cannot."""
     if device.device_type is DeviceType.GPU:
-        if group.mig is not None and group.mig.is_dynamic:
-            return "GPUs are cut on request, and what is free then is not looked at"
-        gates = str(device.settings.get("feature-gates", ""))
-        for gate, why in _MORE_DEVICES.items():
-            if f"{gate}=true" in gates:
-                return why
+        is_cut = group.mig is not None and group.mig.is_dynamic
+        if is_cut and possible_partitions(group.instance_type) is None:
+            return "nobody told which partitions the driver cuts from these GPUs on request"
+        if _is_shared_by_unknown_memory(group, device):
+            return "GPUs are shared by their memory, and nobody told how much of it there is"
     instance = AcceleratedInstanceType.of(group.instance_type)
     if device.device_type is DeviceType.NEURON and instance.ultraserver_sizes:
         return "how the driver publishes whole nodes of an UltraServer is not documented"
     return ""
+
+
+def _is_shared_by_unknown_memory(group: NodegroupPlan, device: DevicePlan) -> bool:
+    if device.settings.get("consumable-shares") != "memory":
+        return False
+    slices = resource_slices(group, device, node=_NODE)
+    found = (one for item in slices for one in item["spec"].get("devices", ()))
+    return any("memory" not in one.get("capacity", {}) for one in found)

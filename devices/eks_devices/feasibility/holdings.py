@@ -16,7 +16,7 @@ class Stock:
 
     Devices and sets of counters go by index. `sizes` are the capacities of each device, `parts`
     what it consumes of the counters of sets, `counters` what each set has, and `siblings` the
-    devices that are cut from each.
+    devices that are cut from each, also as `bits`.
     """
 
     shared: frozenset[int]
@@ -25,6 +25,7 @@ class Stock:
     counters: tuple[Amounts, ...]
 
     siblings: tuple[tuple[int, ...], ...] = field(init=False)
+    bits: tuple[int, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         """Gather the devices that are cut from each set."""
@@ -33,6 +34,8 @@ class Stock:
             for at, _ in parts:
                 found[at].append(device)
         object.__setattr__(self, "siblings", tuple(map(tuple, found)))
+        bits = tuple(sum(1 << one for one in siblings) for siblings in found)
+        object.__setattr__(self, "bits", bits)
 
     @property
     def has_siblings(self) -> bool:

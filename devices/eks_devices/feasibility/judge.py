@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from .._frozen import FrozenDict
+from ..names import GPU_DRIVER
 from .allocation import allocate, held_after
 from .classes import driver_of
 from .endings import Ending, Pick, Result
@@ -136,8 +137,20 @@ def _is_hopeless(given: Problem) -> bool:
 def _allocated(
     given: Problem, node: NodeDevices, classes: FrozenDict[str, tuple[str, ...]], found: Result
 ) -> Judgement:
+    kinds = {node.devices[one.device].attributes.get(_KIND) for one in found.picks}
+    if kinds.issuperset(_TWINS):
+        return Judgement(Status.UNKNOWN, "SameGpuTwice", _TWICE)
     fits = None if node.unpublished else _fits(given, node, classes, found)
     return Judgement(Status.FEASIBLE, picks=found.picks, fits=fits)
+
+
+_KIND: Final = f"{GPU_DRIVER}/type"
+# Each GPU that a machine may have as well is published once more, and the scheduler takes both.
+_TWINS: Final = ("gpu", "vfio")
+_TWICE: Final = (
+    "it takes a GPU, and one for virtual machines: they may be the same, which the scheduler does "
+    "not know and the driver refuses"
+)
 
 
 def _fits(

@@ -29,7 +29,7 @@ class Option:
 
     `amounts` are what it takes of the capacities of each device, empty where nobody looks; None
     where it cannot have that. `barred` are devices with a taint that it does not tolerate.
-    `candidates` are the devices that are not known to be no match.
+    `candidates` are the devices that are not known to be no match; `is_clear` says that all match.
     """
 
     ask: Ask
@@ -38,11 +38,15 @@ class Option:
     amounts: tuple[Amounts | Answer | None, ...] = ()
     barred: frozenset[int] = frozenset()
     candidates: tuple[int, ...] = field(init=False)
+    is_clear: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        """Look for the candidates once."""
+        """Look for the candidates once, and whether anything of them is open."""
         found = (at for at, one in enumerate(self.answers) if one.outcome is not Outcome.FALSE)
         object.__setattr__(self, "candidates", tuple(found))
+        is_open = any(self.answers[at].outcome is not Outcome.TRUE for at in self.candidates)
+        is_open = is_open or any(isinstance(one, Answer) for one in self.amounts)
+        object.__setattr__(self, "is_clear", not is_open)
 
     @property
     def taken(self) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ from .geometry import (
 )
 from .hardware import mig_hardware_faults, mig_resources, partitions
 from .nodes import mig_commands
-from .published_partitions import Partition, published_partitions
+from .published_partitions import Partition, possible_partitions, published_partitions
 
 __all__ = [
     "MIG_GUIDE",
@@ -39,6 +39,7 @@ __all__ = [
     "mig_profile_faults",
     "mig_resources",
     "partitions",
+    "possible_partitions",
     "published_partitions",
     "unknown_mig_profile",
 ]

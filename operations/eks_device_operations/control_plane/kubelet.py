@@ -13,7 +13,7 @@ from typing import Final
 
 from eks_devices import Mechanism, NodegroupPlan
 from eks_devices.names import DRIVERS
-from eks_devices.resource_slices import resource_slice
+from eks_devices.resource_slices import resource_slices
 from eks_devices.vocabulary import ManagerKey
 
 from .client import Api, ApiError, Object
@@ -124,7 +124,8 @@ class Kubelet:
         elif key[1] is Mechanism.DEVICE_PLUGIN:
             self._offer(registered_resources(self.group, key[0]))
         else:
-            self._publish(resource_slice(self.group, device, node=self.name), pod)
+            for item in resource_slices(self.group, device, node=self.name):
+                self._publish(item, pod)
         self._managers[uid] = key
 
     def _stop(self, uid: str) -> None:
