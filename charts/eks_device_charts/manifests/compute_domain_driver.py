@@ -31,7 +31,6 @@ from .objects import (
     cluster_role_binding,
     daemon_set,
     device_class,
-    has,
     namespace,
     role,
     role_binding,
@@ -64,10 +63,8 @@ def shared_objects() -> list[Object]:
         *own_node_policy(f"nodes-{_NAME}", account=_NAME, namespace=NAMESPACE),
         *own_pod_policy("pods-compute-domain-daemon", account=_DAEMON_ACCOUNT, namespace=NAMESPACE),
         # The driver writes claims of these two classes, so their names are fixed too.
-        device_class(COMPUTE_DOMAIN_DAEMON_CLASS, has(COMPUTE_DOMAIN_DRIVER, type="daemon")),
-        device_class(
-            COMPUTE_DOMAIN_CHANNEL_CLASS, has(COMPUTE_DOMAIN_DRIVER, type="channel", id=0)
-        ),
+        device_class(COMPUTE_DOMAIN_DAEMON_CLASS),
+        device_class(COMPUTE_DOMAIN_CHANNEL_CLASS),
     ]
 
 

@@ -22,7 +22,6 @@ from .objects import (
     daemon_set,
     device_class,
     from_field,
-    has,
     http_probe,
     rule,
     service_account,
@@ -63,7 +62,7 @@ def shared_objects() -> list[Object]:
         *own_slices_policy(
             "resourceslices-aws-dranet", account=_NAME, namespace=_NAMESPACE, driver=EFA_DRIVER
         ),
-        device_class(EFA_CLASS, has(EFA_DRIVER, pciDevice=_EFA)),
+        device_class(EFA_CLASS),
     ]
 
 

@@ -21,7 +21,6 @@ from .objects import (
     device_class,
     from_field,
     grpc_probe,
-    has,
     namespace,
     rule,
     service_account,
@@ -61,7 +60,7 @@ def shared_objects() -> list[Object]:
         *own_node_policy(
             "nodes-neuron-dra-driver", account=ACCOUNT, namespace=NAMESPACE, denies=False
         ),
-        device_class(NEURON_CLASS, has(NEURON_DRIVER)),
+        device_class(NEURON_CLASS),
     ]
 
 

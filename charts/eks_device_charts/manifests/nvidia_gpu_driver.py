@@ -28,7 +28,6 @@ from .objects import (
     cluster_role_binding,
     daemon_set,
     device_class,
-    has,
     namespace,
     owned_name,
     role,
@@ -74,8 +73,8 @@ def device_classes(installation: Installation) -> list[Object]:
     """Those of whole GPUs and of MIG devices."""
     resource = installation.options.nvidia.mapped_resource(installation.kubernetes_version)
     return [
-        device_class(GPU_CLASS, has(GPU_DRIVER, type="gpu"), extended_resource=resource),
-        device_class(MIG_CLASS, has(GPU_DRIVER, type="mig")),
+        device_class(GPU_CLASS, extended_resource=resource),
+        device_class(MIG_CLASS),
     ]
 
 

@@ -9,13 +9,12 @@ from eks_devices import DriverPlan
 from eks_devices.feature_gates import told_gates
 from eks_devices.names import (
     FABRIC_PARTITIONS_GATE,
-    GPU_DRIVER,
     PASSTHROUGH_GATE,
     VFIO_CLASS,
 )
 
 from .host_paths import host_path, mount
-from .objects import Object, device_class, has, value
+from .objects import Object, device_class, value
 
 _VARIABLES = {
     "feature-gates": "FEATURE_GATES",
@@ -37,7 +36,7 @@ def options_env(driver: DriverPlan) -> list[Object]:
 
 def passthrough_class() -> Object:
     """The class of GPUs that virtual machines in Pods get as they are."""
-    return device_class(VFIO_CLASS, has(GPU_DRIVER, type="vfio"))
+    return device_class(VFIO_CLASS)
 
 
 def with_host_access(driver: DriverPlan, pod: Object) -> Object:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from eks_devices import DeviceType, DriverPlan, Mechanism
+from eks_devices.device_classes import class_expressions
 from eks_devices.names import (
     COMPUTE_TYPE_LABEL,
     DEFAULT_OWNER,
@@ -101,22 +102,9 @@ def _binding(kind: str, meta: Object, role_name: str, account: str, namespace: s
     }
 
 
-def has(driver: str, **attributes: str | int) -> str:
-    """CEL for the devices of a driver that have these attributes, in the driver's own domain.
-
-    Reading an attribute that a device lacks aborts the scheduling of a Pod, so each is guarded.
-    """
-    domain = f"device.attributes['{driver}']"
-    parts = [f"device.driver == '{driver}'"]
-    for name, wanted in attributes.items():
-        literal = f"'{wanted}'" if isinstance(wanted, str) else str(wanted)
-        parts += [f"'{name}' in {domain}", f"{domain}.{name} == {literal}"]
-    return " && ".join(parts)
-
-
-def device_class(name: str, expression: str, *, extended_resource: str | None = None) -> Object:
-    """A DeviceClass; `extended_resource` is left out where the API server would drop it."""
-    spec: Object = {"selectors": [{"cel": {"expression": expression}}]}
+def device_class(name: str, *, extended_resource: str | None = None) -> Object:
+    """The DeviceClass of a name; `extended_resource` is left out where the API would drop it."""
+    spec: Object = {"selectors": [{"cel": {"expression": class_expressions()[name]}}]}
     if extended_resource is not None:
         spec["extendedResourceName"] = extended_resource
     return {

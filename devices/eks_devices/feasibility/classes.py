@@ -3,53 +3,21 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from .._frozen import FrozenDict
-from ..names import (
-    COMPUTE_DOMAIN_CHANNEL_CLASS,
-    COMPUTE_DOMAIN_DAEMON_CLASS,
-    COMPUTE_DOMAIN_DRIVER,
-    DEVICE_CLASSES,
-    DRIVERS,
-    EFA_CLASS,
-    EFA_DRIVER,
-    GPU_CLASS,
-    GPU_DRIVER,
-    MIG_CLASS,
-    NEURON_CLASS,
-    NEURON_DRIVER,
-    VFIO_CLASS,
-)
-from ..published import published
+from ..device_classes import class_expressions
+from ..kubernetes import gate_is_on
+from ..names import CLASS_RESOURCES, DEVICE_CLASSES, DRIVERS
 
-_SELECTED: Final[dict[str, tuple[str, dict[str, str | int]]]] = {
-    GPU_CLASS: (GPU_DRIVER, {"type": "gpu"}),
-    MIG_CLASS: (GPU_DRIVER, {"type": "mig"}),
-    VFIO_CLASS: (GPU_DRIVER, {"type": "vfio"}),
-    NEURON_CLASS: (NEURON_DRIVER, {}),
-    COMPUTE_DOMAIN_DAEMON_CLASS: (COMPUTE_DOMAIN_DRIVER, {"type": "daemon"}),
-    COMPUTE_DOMAIN_CHANNEL_CLASS: (COMPUTE_DOMAIN_DRIVER, {"type": "channel", "id": 0}),
-}
+_LONGEST_NAME: Final = 63
 
 
 @functools.cache
 def installed_classes() -> FrozenDict[str, tuple[str, ...]]:
     """The expressions of the classes that come with the drivers, by the name of the class."""
-    efa = published()["alike"][EFA_DRIVER][f"{EFA_DRIVER}/pciDevice"]["string"]
-    selected = _SELECTED | {EFA_CLASS: (EFA_DRIVER, {"pciDevice": efa})}
-    return FrozenDict((name, (_having(*one),)) for name, one in selected.items())
-
-
-def _having(driver: str, attributes: Mapping[str, str | int]) -> str:
-    """CEL for the devices of a driver with these attributes, each of them guarded."""
-    domain = f"device.attributes['{driver}']"
-    parts = [f"device.driver == '{driver}'"]
-    for name, wanted in attributes.items():
-        literal = f"'{wanted}'" if isinstance(wanted, str) else str(wanted)
-        parts += [f"'{name}' in {domain}", f"{domain}.{name} == {literal}"]
-    return " && ".join(parts)
+    return FrozenDict((name, (one,)) for name, one in class_expressions().items())
 
 
 def driver_of(device_class: str) -> str | None:
@@ -58,3 +26,33 @@ def driver_of(device_class: str) -> str | None:
         if device_class in names:
             return DRIVERS[device_type]
     return None
+
+
+def extended_resource_names(
+    classes: Iterable[Mapping[str, Any]], *, kubernetes_version: str
+) -> FrozenDict[str, str]:
+    """The extended resources that Pods may name for devices of classes, each with its class.
+
+    Args:
+        classes: Manifests of DeviceClasses that the API server takes. Of two with one
+            `extendedResourceName` the newer one serves it; here, where no time is told, the first.
+        kubernetes_version: The minor of the cluster. Before the feature is on, which is up to
+            1.35, the field is dropped, and no name is served.
+
+    Returns:
+        The names that classes have, and for each class the one that follows from its own name,
+        where it is not too long for that.
+
+    Source: https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
+    """
+    if not gate_is_on("DRAExtendedResource", kubernetes_version):
+        return FrozenDict()
+    found: dict[str, str] = {}
+    for one in classes:
+        name = str(one["metadata"]["name"])
+        explicit = (one.get("spec") or {}).get("extendedResourceName")
+        if isinstance(explicit, str) and explicit:
+            found.setdefault(explicit, name)
+        if len(name) <= _LONGEST_NAME:
+            found[f"{CLASS_RESOURCES}{name}"] = name
+    return FrozenDict(found)
