@@ -12,6 +12,7 @@ from eks_devices.feasibility.allocation import MAX_DEVICES, allocate
 from eks_devices.feasibility.endings import Ending, Pick
 from eks_devices.feasibility.expressions import Answer, Outcome
 from eks_devices.feasibility.flow import decided
+from eks_devices.feasibility.holdings import Holdings
 from eks_devices.feasibility.problem import NOTHING, Option, Problem, kinds_of
 from eks_devices.feasibility.wanted import Ask, Constraint, Request, Wanted
 
@@ -22,14 +23,14 @@ class FailedError(Exception):
     """The naive allocator met a failing expression, or All broke a constraint."""
 
 
-def naive(given: Problem) -> list[Pick] | None:
+def naive(given: Problem, used: int = 0) -> list[Pick] | None:
     """The allocator as Kubernetes has it: no shortcut, every device for every place."""
     least = [sum(min(map(wants, one)) for one in claim) for claim in given.options]
     if any(one != TRUE and one == FAILS for o in alls(given) for one in o.answers):
         raise FailedError
     if max(least) > MAX_DEVICES:
         raise FailedError
-    return place(given, [], 0, 0)
+    return place(given, used, [], 0, 0)
 
 
 def alls(given: Problem) -> list[Option]:
@@ -40,20 +41,22 @@ def wants(option: Option) -> int:
     return len(option.taken) if option.ask.count is None else option.ask.count
 
 
-def place(given: Problem, picks: list[Pick], claim: int, request: int) -> list[Pick] | None:
+def place(
+    given: Problem, used: int, picks: list[Pick], claim: int, request: int
+) -> list[Pick] | None:
     if claim == len(given.options):
         return picks
     if request == len(given.options[claim]):
-        return place(given, picks, claim + 1, 0)
+        return place(given, used, picks, claim + 1, 0)
     for number in range(len(given.options[claim][request])):
-        found = device(given, picks, (claim, request, number), 0)
+        found = device(given, used, picks, (claim, request, number), 0)
         if found is not None:
             return found
     return None
 
 
 def device(
-    given: Problem, picks: list[Pick], at: tuple[int, int, int], done: int
+    given: Problem, used: int, picks: list[Pick], at: tuple[int, int, int], done: int
 ) -> list[Pick] | None:
     claim, request, number = at
     option = given.options[claim][request][number]
@@ -61,9 +64,9 @@ def device(
     if takes_all and not option.taken:
         return None
     if done == wants(option):
-        return place(given, picks, claim, request + 1)
+        return place(given, used, picks, claim, request + 1)
     for one in option.taken[done : done + 1] if takes_all else range(len(given.kinds)):
-        if any(pick.device == one for pick in picks):
+        if is_taken(option, used, picks, claim, one):
             continue
         if option.answers[one] == FAILS:
             raise FailedError
@@ -74,10 +77,17 @@ def device(
             if takes_all:
                 raise FailedError
             continue
-        found = device(given, more, at, done + 1)
+        found = device(given, used, more, at, done + 1)
         if found is not None:
             return found
     return None
+
+
+def is_taken(option: Option, used: int, picks: list[Pick], claim: int, device: int) -> bool:
+    """Whether a device is not to be had; an administrator minds those of the claim alone."""
+    if option.ask.admin:
+        return any((one.claim, one.device) == (claim, device) for one in picks)
+    return bool(used >> device & 1) or any(one.device == device for one in picks)
 
 
 def obeys(given: Problem, picks: list[Pick]) -> bool:
@@ -101,13 +111,17 @@ def problems(draw, *, counted: bool = False, plain: bool = False, most: int = 6)
     outcomes = [TRUE, TRUE, TRUE, FALSE] if plain else [TRUE, TRUE, TRUE, TRUE, FALSE, FALSE, FAILS]
     counts = st.integers(1, 3)
     counts = counts if counted or plain else st.one_of(counts, counts, counts, st.none())
+    admins = st.just(False) if counted or plain else st.sampled_from([False] * 5 + [True])
     wanted, options, values = [], [], []
     for _ in range(draw(st.integers(1, 2))):
         constraints = draw(st.integers(0, 2))
         requests, many = [], []
         for at in range(draw(st.integers(1, 3))):
             number = 1 if counted else draw(st.integers(1, 2))
-            asks = tuple(Ask(f"o{one}", "class", draw(counts), ()) for one in range(number))
+            asks = tuple(
+                Ask(f"o{one}", "class", draw(counts), (), admin=draw(admins))
+                for one in range(number)
+            )
             requests.append(Request(f"r{at}", asks, is_prioritised=number > 1))
             many.append(
                 tuple(
@@ -132,11 +146,12 @@ def problems(draw, *, counted: bool = False, plain: bool = False, most: int = 6)
 
 
 @settings(max_examples=600, deadline=None)
-@given(problems())
-def test_the_search_finds_what_one_without_shortcuts_finds(case):
-    found = allocate(case)
+@given(problems(), st.sampled_from([0, 0, 1, 2, 3, 5, 6, 40]))
+def test_the_search_finds_what_one_without_shortcuts_finds(case, used):
+    """Of what others left, if they have something."""
+    found = allocate(case, held=Holdings(used=used))
     try:
-        expected = naive(case)
+        expected = naive(case, used)
     except FailedError:
         assert found.ending is Ending.FAILS
         return
@@ -144,6 +159,17 @@ def test_the_search_finds_what_one_without_shortcuts_finds(case):
         assert found.ending is Ending.NONE
     else:
         assert (found.ending, list(found.picks)) == (Ending.ALLOCATED, expected)
+
+
+def test_what_an_administrator_shares_with_others_is_left_to_the_claim():
+    first, second = (Ask(name, "class", 1, (), admin=name == "watch") for name in ("watch", "own"))
+    alike = (TRUE, TRUE)
+    options = (((Option(first, alike, ()),), (Option(second, alike, ()),)),)
+    requests = tuple(Request(one.name, (one,)) for one in (first, second))
+    case = Problem((Wanted("", requests),), options, ((),), kinds_of(options, ((),), 2))
+
+    # The second device is somebody else's: an administrator may look at it, and nobody have it.
+    assert allocate(case, held=Holdings(used=0b10)).picks == (Pick(0, 0, 0, 1), Pick(0, 1, 0, 0))
 
 
 def test_a_device_that_all_meets_first_decides_whether_the_attempt_stops():
@@ -170,7 +196,11 @@ def test_devices_that_are_found_match_are_given_once_and_keep_the_constraints(ca
     for result in (found, decided(case)):
         picks = result.picks
         assert obeys(case, list(picks))
-        assert len({one.device for one in picks}) == len(picks)
+        own = [
+            one for one in picks if not case.options[one.claim][one.request][one.option].ask.admin
+        ]
+        assert len({one.device for one in own}) == len(own)
+        assert len({(one.claim, one.device) for one in picks}) == len(picks)
         for one in picks:
             assert case.options[one.claim][one.request][one.option].answers[one.device] == TRUE
     if found.ending is Ending.ALLOCATED:
