@@ -85,12 +85,12 @@ def test_a_group_that_fails_is_told_though_another_could_serve() -> None:
 
 
 def test_a_group_that_pods_never_come_to_fails_nobody() -> None:
-    select = {"nodeSelector": {"eks-devices/nodegroup": "trn2"}}
+    select: Any = {"nodeSelector": {"eks-devices/nodegroup": "trn2"}}
     assert codes(checked(two_kinds(), GUARDED, pod("n", **select))) == []
 
 
 def test_a_group_that_pods_may_come_to_may_fail_them() -> None:
-    zone = {"nodeSelector": {"topology.kubernetes.io/zone": "us-east-2a"}}
+    zone: Any = {"nodeSelector": {"topology.kubernetes.io/zone": "us-east-2a"}}
     found = codes(checked(two_kinds(), GUARDED, pod("n", **zone)))
     assert found == ["AttemptMayFail", "NotKnownBeforeNodesRun"]
 
@@ -120,7 +120,7 @@ def test_pods_that_select_by_group_are_left_alone(label: str) -> None:
 
 
 def test_what_only_nodes_can_tell_is_an_info_with_the_reason() -> None:
-    zone = {"nodeSelector": {"topology.kubernetes.io/zone": "us-east-2a"}}
+    zone: Any = {"nodeSelector": {"topology.kubernetes.io/zone": "us-east-2a"}}
     report = checked(plan_of(G6E), pod(limits=GPUS, **zone))
     assert [one.finding.severity for one in report.remarks] == [Severity.INFO]
     assert "topology.kubernetes.io/zone" in message(report, "NotKnownBeforeNodesRun")

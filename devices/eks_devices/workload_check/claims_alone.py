@@ -47,13 +47,14 @@ class ClaimCheck:
             for one in faults:
                 yield steps_of(_inner(one.path)), one
             return
-        judged = self._serving.of_claim(manifest, document.name)
-        codes = {one.verdict.code for one in judged if one.verdict.status is Status.ERROR}
+        failures = self._serving.failures(manifest, document.name)
+        codes = {one.verdict.code for one in failures}
         self._told[id(manifest)] = frozenset(codes & {*OF_CLAIM})
-        skipped = codes - {*OF_CLAIM} if is_used else set()
-        reasons = [one.verdict.reason for one in judged]
+        judged = () if is_used else self._serving.of_claim(manifest, document.name)
+        reasons = [one.verdict.reason for one in failures or judged]
         steps = _place(manifest, reasons)
-        for one in failing(judged, path_of(steps), told=skipped):
+        skipped = codes - {*OF_CLAIM} if is_used else set()
+        for one in failing(judged or failures, path_of(steps), told=skipped):
             yield steps, one
         if not is_used:
             yield from ((steps, one) for one in _unused(judged, steps))

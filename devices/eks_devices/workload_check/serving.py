@@ -88,6 +88,15 @@ class Serving:
             self._on_node(at, asked, nothing, ()) for at in range(len(self._nodes))
         )
 
+    def failures(self, manifest: Mapping[str, Any], name: str) -> tuple[Judged, ...]:
+        """The groups on whose nodes a claim, which has no faults, stops the attempt at its Pods."""
+        asked = self.engine.asked([(name, manifest)])
+        failing: dict[int, Judged] = {}
+        for node, one in zip(self._nodes, self.engine.verdicts(asked), strict=True):
+            if one.status is Status.ERROR:
+                failing.setdefault(node.index, Judged(verdict=one, uses_dra=True))
+        return tuple(failing.values())
+
     def _by_group(self, found: Iterator[Judged]) -> tuple[Judged, ...]:
         groups: list[list[tuple[GroupNode, Judged]]] = [[] for _ in self.plan.nodegroups]
         for node, one in zip(self._nodes, found, strict=True):
@@ -104,8 +113,7 @@ class Serving:
         said = self.engine.verdicts(whole)[at] if whole.manifests else None
         if said is not None and (more := self.engine.obstacle(said, whole, node)) is not None:
             found.append(more)
-        judged = _judged(node.group.name, found, said, on_node)
-        return replace(judged, uses_dra=bool(whole.manifests))
+        return _judged(node.group.name, found, said, on_node)
 
 
 def _beyond(claims: Sequence[PodClaim], sound: int) -> Iterator[Obstacle]:
@@ -136,16 +144,18 @@ def _judged(
         # A claim that nobody knows does not stop the attempt from failing for this one.
         doubts = [one for one in obstacles if one.code != _NOT_FOUND]
         if not doubts:
-            return Judged(verdict=replace(said, nodegroup=group))
+            return Judged(verdict=said, uses_dra=True)
         text = f"{said.reason}; and {doubts[0].reason}"
-        return Judged(verdict=_verdict(group, Status.UNKNOWN, said.code, text))
+        return Judged(verdict=_verdict(group, Status.UNKNOWN, said.code, text), uses_dra=True)
     if obstacles:
         first = obstacles[0]
-        return Judged(verdict=_verdict(group, Status.UNKNOWN, first.code, first.reason))
-    devices = said.devices if said else ()
+        verdict = _verdict(group, Status.UNKNOWN, first.code, first.reason)
+        return Judged(verdict=verdict, uses_dra=said is not None)
     fits = _least(said, on_node)
-    verdict = Verdict(nodegroup=group, status=Status.FEASIBLE, fits=fits, devices=devices)
-    return Judged(verdict=verdict)
+    if said is not None:
+        same = said.fits == fits
+        return Judged(verdict=said if same else replace(said, fits=fits), uses_dra=True)
+    return Judged(verdict=Verdict(nodegroup=group, status=Status.FEASIBLE, fits=fits))
 
 
 def _least(said: Verdict | None, on_node: OnNode) -> int | None:
@@ -170,6 +180,8 @@ def _verdict(group: str, status: Status, code: str, reason: str) -> Verdict:
 def _together(types: Sequence[tuple[GroupNode, Judged]]) -> Judged:
     """The verdict of a group with several instance types: what holds for all, or each by itself."""
     first = types[0][1]
+    if len(types) == 1:
+        return first
     statuses = {one.verdict.status for _, one in types}
     nearest = min((one for _, one in types), key=lambda one: one.distance)
     if len({one.verdict.reason for _, one in types}) == 1:
