@@ -155,7 +155,7 @@ def _read_part(file: str, text: str, line: int, found: Manifests) -> None:
     except ComposeError as error:
         _no_document(file, text, str(error), error.mark, found)
     except yaml.YAMLError as error:
-        _no_document(file, text, *_told(error, line), found)
+        _no_document(file, text, *_told(error, text, line), found)
     except (ValueError, RecursionError) as error:
         _no_document(file, text, str(error), (line + 1, 1), found)
 
@@ -179,11 +179,14 @@ def _missing() -> Finding:
     )
 
 
-def _told(error: Any, line: int) -> tuple[str, Mark]:
+def _told(error: Any, text: str, line: int) -> tuple[str, Mark]:
     """What the parser says of a mistake, and where it is."""
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if mark is None:
-        return str(getattr(error, "reason", error)), (line + 1, 1)
+        # A character that no YAML has; its place is a number.
+        place = getattr(error, "position", None)
+        before = text[: place if isinstance(place, int) else 0]
+        return str(getattr(error, "reason", error)), (line + 1 + before.count("\n"), 1)
     parts = (getattr(error, "context", None), getattr(error, "problem", None))
     return ", ".join(filter(None, parts)), (mark.line + 1 + line, mark.column + 1)
 
