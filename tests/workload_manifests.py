@@ -68,7 +68,7 @@ def pod(
         "kind": kind,
         "metadata": {"name": name},
         "spec": {
-            "tolerations": [TOLERATION],
+            "tolerations": [dict(TOLERATION)],
             "containers": [{"name": "main", "image": "x", "resources": resources}],
             **({"resourceClaims": claims} if claims else {}),
             **spec,

@@ -482,7 +482,7 @@ def test_other_verbs_load_neither_yaml_nor_the_engine(tmp_path: Path) -> None:
 
 
 def test_two_thousand_documents_take_a_second(check: Check) -> None:
-    """Processor time, which other work on the machine does not count in; 0.8 when measured alone."""
+    """Processor time, which other work on the machine does not count in; 0.8 alone."""
     job = WRONG.partition("---\n")[2]
     parts = (f"---\n{job}".replace("train\n", f"train{at}\n", 1) for at in range(1999))
     text = WRONG + "".join(parts)

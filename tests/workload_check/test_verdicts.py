@@ -208,3 +208,40 @@ def test_capacity_keeps_pods_with_claims_away_before_their_expressions_fail() ->
 def test_neuron_devices_of_another_mechanism_are_told_with_their_resource() -> None:
     report = checked(plan_of(TRN1), template("n", request(NEURON)), pod("n"))
     assert "aws.amazon.com/neuron" in message(report, "NoNodegroupServesPod")
+
+
+def shared(count: int) -> tuple[Any, Any]:
+    made = template("gpu", request(count=count))
+    claim = {**made, "kind": "ResourceClaim", "spec": made["spec"]["spec"]}
+    return claim, [{"name": "gpu", "resourceClaimName": "gpu"}]
+
+
+def test_pods_that_share_a_claim_need_its_devices_once() -> None:
+    claim, names = shared(8)
+    (found,) = checked(plan_of(P5), claim, pod(resourceClaims=names, limits={"cpu": "19"})).pods
+    assert found.verdicts[0].fits == 10
+    assert len(found.verdicts[0].devices) == 8
+
+
+def test_how_many_pods_share_one_claim_and_have_one_of_their_own_is_unknown() -> None:
+    claim, names = shared(2)
+    own = template("own", request(count=1))
+    more = [*names, {"name": "own", "resourceClaimTemplateName": "own"}]
+    (found,) = checked(plan_of(P5), claim, own, pod(resourceClaims=more)).pods
+    assert (str(found.verdicts[0].status), found.verdicts[0].fits) == ("feasible", None)
+
+
+def test_a_daemon_set_has_one_pod_on_a_node() -> None:
+    daemon = pod(limits=GPUS, kind="DaemonSet")
+    (found,) = checked(plan_of(G6E), daemon).pods
+    assert found.verdicts[0].fits == 1
+
+
+def test_a_daemon_set_is_told_where_its_pods_wait() -> None:
+    everywhere = pod(limits=GPUS, kind="DaemonSet")
+    report = checked(plan_of(G6E, TRN1), everywhere)
+    assert codes(report) == ["DaemonSetPodsWait"]
+    assert "trn1: the nodes have no GPUs" in message(report, "DaemonSetPodsWait")
+    kept_away = pod(limits=GPUS, kind="DaemonSet", tolerations=[])
+    assert codes(checked(plan_of(G6E, TRN1), kept_away)) == []
+    assert codes(checked(plan_of(G6E, P4D), everywhere)) == []

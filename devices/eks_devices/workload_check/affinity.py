@@ -39,22 +39,52 @@ def selects_by(pod: PodTemplate, keys: Collection[str]) -> bool:
     )
 
 
-def label_obstacles(
-    spec: Mapping[str, Any], node: GroupNode, nodes: Collection[GroupNode]
-) -> Iterator[Obstacle]:
+class Hints:
+    """What a label that no node has may be meant for; each is thought about once.
+
+    Args:
+        nodes: All nodes.
+    """
+
+    def __init__(self, nodes: Collection[GroupNode]) -> None:
+        self._values: dict[str, set[str]] = {}
+        for one in nodes:
+            for key, value in one.labels.items():
+                self._values.setdefault(key, set()).add(value)
+        self._known: dict[tuple[str, tuple[str, ...]], str] = {}
+
+    def of(self, key: str, wanted: tuple[str, ...]) -> str:
+        """What to select instead; empty where nothing is alike."""
+        if (key, wanted) not in self._known:
+            self._known[key, wanted] = self._of(key, wanted) if key else ""
+        return self._known[key, wanted]
+
+    def _of(self, key: str, wanted: tuple[str, ...]) -> str:
+        values = self._values.get(key, set())
+        if not values:
+            return meant(key, self._values)
+        if not values.isdisjoint(wanted):
+            return ""
+        near = [found for one in wanted if (found := meant(one, values))]
+        shown = sorted(values)[:_LONGEST_LIST]
+        more = ", ..." if len(values) > _LONGEST_LIST else ""
+        return near[0] if near else f"nodes have {key}: {', '.join(shown)}{more}"
+
+
+def label_obstacles(spec: Mapping[str, Any], node: GroupNode, hints: Hints) -> Iterator[Obstacle]:
     """Labels of a node that are not those that Pods select.
 
     Args:
         spec: The Pod's spec.
         node: The node.
-        nodes: All nodes, for what a misspelt label may be meant for.
+        hints: Tells what a misspelt label may be meant for.
     """
     for key, wanted in mapping(spec, "nodeSelector").items():
         if isinstance(key, str) and isinstance(wanted, str):
-            yield from _obstacle("NodeSelectorDiffers", _in(node, key, (wanted,)), nodes)
+            yield from _obstacle("NodeSelectorDiffers", _in(node, key, (wanted,)), hints)
     affinity = mapping(mapping(spec, "affinity"), "nodeAffinity")
     if affinity.get(_REQUIRED) is not None:
-        yield from _obstacle("NodeAffinityDiffers", _any_term(_terms(spec), node), nodes)
+        yield from _obstacle("NodeAffinityDiffers", _any_term(_terms(spec), node), hints)
 
 
 def selector_faults(pod: PodTemplate) -> Iterator[tuple[Steps, Finding]]:
@@ -71,28 +101,13 @@ def _terms(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [one for _, one in mappings(mapping(affinity, _REQUIRED), "nodeSelectorTerms")]
 
 
-def _obstacle(code: str, answer: _Answer, nodes: Collection[GroupNode]) -> Iterator[Obstacle]:
+def _obstacle(code: str, answer: _Answer, hints: Hints) -> Iterator[Obstacle]:
     if answer.holds is True:
         return
     if answer.holds is None:
         yield Obstacle("LabelKnownAtRunTime", answer.reason, is_certain=False)
         return
-    yield Obstacle(code, answer.reason, distance=6, fix=_meant(answer, nodes))
-
-
-def _meant(answer: _Answer, nodes: Collection[GroupNode]) -> str:
-    """What a label that no node has may be meant for."""
-    if not answer.key:
-        return ""
-    values = {one.labels[answer.key] for one in nodes if answer.key in one.labels}
-    if not values:
-        return meant(answer.key, {key for one in nodes for key in one.labels})
-    if not values.isdisjoint(answer.wanted):
-        return ""
-    near = [found for one in answer.wanted if (found := meant(one, values))]
-    shown = sorted(values)[:_LONGEST_LIST]
-    more = ", ..." if len(values) > _LONGEST_LIST else ""
-    return near[0] if near else f"nodes have {answer.key}: {', '.join(shown)}{more}"
+    yield Obstacle(code, answer.reason, distance=6, fix=hints.of(answer.key, answer.wanted))
 
 
 def _any_term(terms: list[Mapping[str, Any]], node: GroupNode) -> _Answer:

@@ -16,19 +16,10 @@ from .amounts import Amounts, amount_faults, amounts_of
 from .claim_versions import version_faults
 from .claimed import CLAIM, TEMPLATE, KnownClaims, PodClaim
 from .claims_alone import ClaimCheck
-from .documents import (
-    DEFAULT_NAMESPACE,
-    Document,
-    Steps,
-    flattened,
-    frozen,
-    path_of,
-    text_of,
-)
+from .documents import DEFAULT_NAMESPACE, Document, Steps, flattened, path_of, plain, text_of
 from .pods import PodTemplate
 from .report import ClaimVerdicts, PodVerdicts, Remark, WorkloadReport
 from .rules import RULES, SET_RULES, Context, Whole
-from .rules.readable import readable
 from .serving import Judged, Serving
 from .telling import by_both, failing, served, unserved
 from .tolerations import toleration_faults
@@ -104,14 +95,14 @@ class _Check:
                 continue
             copy = frozen_mapping(one.content, "manifest", "a manifest", "pass it as a dict")
             if isinstance(copy, FrozenDict):
-                yield replace(one, content=frozen(readable(copy)))
+                yield replace(one, content=plain(copy))
             elif not (isinstance(one.content, dict) and one.content.get("kind") == _SCHEMA):
                 self._remarks.append(Remark(document=_empty(one), steps=(), finding=_unread(copy)))
 
     @staticmethod
     def _readable(manifests: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         copies = (frozen_mapping(one, "claim", "a manifest", "pass a dict") for one in manifests)
-        return [one for one in copies if isinstance(one, FrozenDict)]
+        return [plain(one) for one in copies if isinstance(one, FrozenDict)]
 
     def report(self) -> WorkloadReport:
         self._of_versions()

@@ -15,6 +15,8 @@ Steps = tuple[str | int, ...]
 
 DEFAULT_NAMESPACE: Final = "default"
 _DEEPEST_LIST: Final = 8
+_SCALARS: Final = (str, int, float, bool, type(None))
+_LONGEST_NUMBER: Final = 128
 _STEP: Final = re.compile(r"\.?([^.\[\]]+)|\[([0-9]+)\]|\['([^']*)'\]")
 
 
@@ -102,6 +104,17 @@ def frozen(value: Any) -> Any:
     if isinstance(value, Mapping):
         return FrozenDict((key, frozen(one)) for key, one in value.items())
     return tuple(map(frozen, value)) if isinstance(value, (list, tuple)) else value
+
+
+def plain(value: Any) -> Any:
+    """A frozen copy in which what no manifest can hold, such as a set, is null."""
+    if isinstance(value, FrozenDict):
+        return FrozenDict((key, plain(one)) for key, one in value.items())
+    if isinstance(value, tuple):
+        return tuple(map(plain, value))
+    if type(value) is int and value.bit_length() > _LONGEST_NUMBER:
+        return None
+    return value if type(value) in _SCALARS else None
 
 
 def text_of(owner: Mapping[str, Any], key: str) -> str:

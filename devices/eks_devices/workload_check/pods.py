@@ -35,7 +35,7 @@ class Container:
         return self.content
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PodTemplate:
     """What a manifest says of Pods; `steps` lead to their spec from the manifest.
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ..names import NEURON_SCHEDULER
 from ..plans import ClusterPlan
-from .affinity import label_obstacles
+from .affinity import Hints, label_obstacles
 from .documents import mapping, text_of
 from .nodes import GroupNode, Obstacle
 from .pods import PodTemplate
@@ -27,6 +27,7 @@ class Reach:
 
     def __init__(self, plan: ClusterPlan, nodes: Collection[GroupNode]) -> None:
         self._nodes = nodes
+        self._hints = Hints(nodes)
         self._has_neuron_scheduler = plan.neuron.scheduler_extension
         self._known: dict[Any, tuple[tuple[Obstacle, ...], ...]] = {}
 
@@ -68,7 +69,7 @@ class Reach:
         if system not in ("", "linux"):
             text = f"the Pod is for {system[:40]}, and the nodes run Linux"
             yield Obstacle("OtherSystem", text, distance=8)
-        yield from label_obstacles(pod.spec, node, self._nodes)
+        yield from label_obstacles(pod.spec, node, self._hints)
         certain = not (pod.is_partial or other)
         yield from taint_obstacles(node, tolerations, is_certain=certain)
 

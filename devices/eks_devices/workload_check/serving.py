@@ -17,6 +17,7 @@ from .pods import PodTemplate
 from .reach import Reach
 from .resources import OnNode, ResourceCheck
 
+_ONE_EACH = "DaemonSet"
 _MALFORMED, _NOT_FOUND = "MalformedClaim", "ClaimNotFound"
 
 
@@ -24,13 +25,15 @@ _MALFORMED, _NOT_FOUND = "MalformedClaim", "ClaimNotFound"
 class Judged:
     """The verdict of a group, and how far it is from serving; `fix` is what would bring it there.
 
-    `uses_dra` says whether the Pods have devices by DRA there.
+    `uses_dra` says whether the Pods have devices by DRA there, `is_reached` whether nothing but
+    devices and other resources keeps them off such nodes.
     """
 
     verdict: Verdict
     distance: int = 0
     fix: str = ""
     uses_dra: bool = False
+    is_reached: bool = True
 
 
 class Serving:
@@ -74,8 +77,9 @@ class Serving:
         key = (asked.key, amounts, self.reach.key(pod, names), more)
         if key not in self._known:
             reach = self.reach.obstacles(pod, names)
+            most = 1 if pod.document.kind == _ONE_EACH else None
             self._known[key] = self._by_group(
-                self._on_node(at, asked, amounts, (*reach[at], *more))
+                self._on_node(at, asked, amounts, reach[at], more, most=most)
                 for at in range(len(self._nodes))
             )
         return self._known[key]
@@ -85,7 +89,7 @@ class Serving:
         asked = self.engine.asked([(name, manifest)])
         nothing = Amounts((), ())
         return self._by_group(
-            self._on_node(at, asked, nothing, ()) for at in range(len(self._nodes))
+            self._on_node(at, asked, nothing, (), ()) for at in range(len(self._nodes))
         )
 
     def failures(self, manifest: Mapping[str, Any], name: str) -> tuple[Judged, ...]:
@@ -104,16 +108,27 @@ class Serving:
         return tuple(map(_together, groups))
 
     def _on_node(
-        self, at: int, asked: Asked, amounts: Amounts, obstacles: tuple[Obstacle, ...]
+        self,
+        at: int,
+        asked: Asked,
+        amounts: Amounts,
+        reach: tuple[Obstacle, ...],
+        more: tuple[Obstacle, ...],
+        *,
+        most: int | None = None,
     ) -> Judged:
+        """What a node makes of Pods, of which it gets at most so many."""
         node = self._nodes[at]
         on_node = self.resources.on_node(amounts, node)
         whole = asked.having(on_node.by_class)
-        found = [*obstacles, *on_node.obstacles]
+        found = [*reach, *more, *on_node.obstacles]
         said = self.engine.verdicts(whole)[at] if whole.manifests else None
-        if said is not None and (more := self.engine.obstacle(said, whole, node)) is not None:
-            found.append(more)
-        return _judged(node.group.name, found, said, on_node)
+        if said is not None and (one := self.engine.obstacle(said, whole, node)) is not None:
+            found.append(one)
+        fits = None if found else _least(said, whole, on_node, most)
+        judged = _judged(node.group.name, found, said, fits)
+        is_reached = not any(one.is_certain for one in reach)
+        return judged if is_reached else replace(judged, is_reached=False)
 
 
 def _beyond(claims: Sequence[PodClaim], sound: int) -> Iterator[Obstacle]:
@@ -129,7 +144,7 @@ def _beyond(claims: Sequence[PodClaim], sound: int) -> Iterator[Obstacle]:
 
 
 def _judged(
-    group: str, obstacles: Sequence[Obstacle], said: Verdict | None, on_node: OnNode
+    group: str, obstacles: Sequence[Obstacle], said: Verdict | None, fits: int | None
 ) -> Judged:
     certain = [one for one in obstacles if one.is_certain]
     if certain:
@@ -151,20 +166,23 @@ def _judged(
         first = obstacles[0]
         verdict = _verdict(group, Status.UNKNOWN, first.code, first.reason)
         return Judged(verdict=verdict, uses_dra=said is not None)
-    fits = _least(said, on_node)
     if said is not None:
         same = said.fits == fits
         return Judged(verdict=said if same else replace(said, fits=fits), uses_dra=True)
     return Judged(verdict=Verdict(nodegroup=group, status=Status.FEASIBLE, fits=fits))
 
 
-def _least(said: Verdict | None, on_node: OnNode) -> int | None:
-    """How many Pods both their claims and their other resources leave room for."""
-    if said is None:
-        return on_node.fits
-    if said.fits is None or on_node.fits is None:
-        return said.fits
-    return min(said.fits, on_node.fits)
+def _least(said: Verdict | None, asked: Asked, on_node: OnNode, most: int | None) -> int | None:
+    """How many Pods a node has room for, by claims and by other resources; None if unknown.
+
+    Pods that name one claim share its devices, however many they are.
+    """
+    room = [one for one in (on_node.fits, most) if one is not None]
+    if said is not None and not asked.is_shared:
+        if said.fits is None or asked.shares:
+            return None
+        room.append(said.fits)
+    return min(room, default=None)
 
 
 def _verdict(group: str, status: Status, code: str, reason: str) -> Verdict:

@@ -143,7 +143,10 @@ def served(pod: PodTemplate, judged: Sequence[Judged], plan: ClusterPlan) -> Ite
     yield from _may_fail(judged, path)
     fine = [one for one in judged if one.verdict.status is Status.FEASIBLE]
     may = [one for one in judged if one.verdict.status is Status.UNKNOWN]
-    if len(fine) > 1 and not selects_by(pod, (NODEGROUP_LABEL, POOL_LABEL)):
+    is_daemon = pod.document.kind == "DaemonSet"
+    if is_daemon and fine:
+        yield from _waiting(judged, path)
+    elif len(fine) > 1 and not selects_by(pod, (NODEGROUP_LABEL, POOL_LABEL)):
         groups = [one.verdict.nodegroup for one in fine]
         yield info(
             "SeveralNodegroupsServe",
@@ -160,6 +163,20 @@ def served(pod: PodTemplate, judged: Sequence[Judged], plan: ClusterPlan) -> Ite
             + "; ".join(_reasons(may)),
         )
     yield from _from_zero([*fine, *may], path, plan)
+
+
+def _waiting(judged: Sequence[Judged], path: str) -> Iterator[Finding]:
+    """Groups on whose nodes a DaemonSet has Pods that wait: it makes one for every node."""
+    wait = [one for one in judged if one.is_reached and one.verdict.status is Status.INFEASIBLE]
+    if wait:
+        yield warning(
+            "DaemonSetPodsWait",
+            path,
+            "the DaemonSet makes a Pod for every node that it selects and whose taints it "
+            f"tolerates, and on these it waits for ever: {'; '.join(_reasons(wait))}",
+            fix="select the nodes that can serve it",
+            source="https://kubernetes.io/docs/concepts/workloads/controllers/daemonset/",
+        )
 
 
 def _may_fail(judged: Sequence[Judged], path: str) -> Iterator[Finding]:
