@@ -171,12 +171,13 @@ def test_a_folder_is_searched_and_hidden_files_and_the_plan_are_passed_over(
     (tmp_path / "all" / ".git").mkdir()
     (tmp_path / "all" / ".git" / "e.yaml").write_text("{{")
     (deep / "round").symlink_to(tmp_path / "all")
+    (deep / "s.yaml").write_text("kind: Service")
     plan = assembly(tmp_path / "all" / "cdk.out", entry())
     (plan / "tree.yaml").write_text("{{")
     code, text, errors = check(["all", "--json"], plan=plan)
     told = json.loads(text)
-    assert (code, errors) == (1, "")
-    assert [Path(one).name for one in told["files"]] == ["a.yml", "b.json"]
+    assert (code, errors) == (1, "eks-devices: all: 1 of 3 files hold no Pod and no claim\n")
+    assert [Path(one).name for one in told["files"]] == ["a.yml", "b.json", "s.yaml"]
     assert {one["code"] for one in told["findings"]} == {"NoNodegroupServesPod"}
 
 
@@ -257,12 +258,12 @@ def test_a_file_that_is_not_there_cannot_be_looked_at_and_others_are(check: Chec
 def test_a_file_without_manifests_is_told_in_one_line(check: Check, text: str) -> None:
     code, _, errors = check(text)
     assert code == 0
-    assert errors == "eks-devices: pods0.yaml: holds no Kubernetes manifest\n"
+    assert errors == "eks-devices: pods0.yaml: holds no Pod and no claim\n"
 
 
 def test_manifests_of_other_kinds_make_no_noise(check: Check) -> None:
     code, text, errors = check("apiVersion: v1\nkind: Service\nmetadata: {name: s}\n")
-    assert (code, errors) == (0, "")
+    assert (code, errors) == (0, "eks-devices: pods0.yaml: holds no Pod and no claim\n")
     assert text == "0 Pod templates, 0 with devices, 0 errors, 0 warnings\n"
 
 

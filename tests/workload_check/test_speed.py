@@ -1,4 +1,4 @@
-"""Many different Pods against many node groups take seconds. Processor time, measured alone: 0.4."""
+"""Many different Pods against many node groups take a moment of processor time."""
 
 from __future__ import annotations
 

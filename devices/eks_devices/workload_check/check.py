@@ -23,9 +23,10 @@ from .rules import RULES, SET_RULES, Context, Whole
 from .serving import Judged, Serving
 from .telling import by_both, failing, served, unserved
 from .tolerations import toleration_faults
-from .trainjobs import PodFinder, runtime_name
+from .trainjobs import RUNTIMES, PodFinder, runtime_name
 
 _CLASS = "DeviceClass"
+_ASKED = (CLAIM, TEMPLATE, _CLASS, "ComputeDomain", *RUNTIMES)
 _SCHEMA = "CustomResourceDefinition"
 
 
@@ -120,7 +121,12 @@ class _Check:
             pods=tuple(judged),
             claims=alone,
             templates=len(pods),
+            origins=self._origins(pods),
         )
+
+    def _origins(self, pods: Sequence[PodTemplate]) -> frozenset[str]:
+        asked = (one.origin for one in self._documents if one.kind in _ASKED)
+        return frozenset((*asked, *(one.document.origin for one in pods)))
 
     def _of_all(self, pods: Iterable[tuple[PodTemplate, tuple[PodClaim, ...]]]) -> None:
         """What only all manifests together tell."""

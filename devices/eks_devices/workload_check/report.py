@@ -42,12 +42,17 @@ class ClaimVerdicts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadReport:
-    """All that was found; `pods` are those that ask for devices, `templates` all there are."""
+    """All that was found.
+
+    `pods` are those that ask for devices, `templates` says how many there are in all. `origins`
+    are those of the manifests that anything was looked at in.
+    """
 
     remarks: tuple[Remark, ...]
     pods: tuple[PodVerdicts, ...]
     claims: tuple[ClaimVerdicts, ...] = ()
     templates: int = 0
+    origins: frozenset[str] = frozenset()
 
     @property
     def is_wrong(self) -> bool:

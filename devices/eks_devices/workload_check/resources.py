@@ -169,7 +169,9 @@ def _may_be_claimed(node: GroupNode, name: str) -> bool:
     """Whether a node may have a resource by DRA: others say what they hand out instead."""
     kind = device_type_of(name)
     device = node.group.device_of(kind) if kind else None
-    return kind is None or (device is not None and device.mechanism is Mechanism.DRA)
+    if device is None:
+        return kind is None
+    return device.mechanism is Mechanism.DRA and device.owner != EXTERNAL_OWNER
 
 
 def type_of_class(device_class: str) -> DeviceType | None:

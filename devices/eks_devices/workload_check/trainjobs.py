@@ -15,7 +15,9 @@ from .pods import PodTemplate, pods_of
 _GROUP: Final = "trainer.kubeflow.org"
 _JOB: Final = "TrainJob"
 _CLUSTER: Final = "ClusterTrainingRuntime"
-_RUNTIMES: Final = (_CLUSTER, "TrainingRuntime")
+RUNTIMES: Final = (_CLUSTER, "TrainingRuntime")
+"""The kinds of runtimes."""
+
 _STEP: Final = f"{_GROUP}/trainjob-ancestor-step"
 # What resourcesPerNode is for, by its name in a runtime.
 _TRAINER, _NODE = "trainer", "node"
@@ -37,7 +39,7 @@ class PodFinder:
         self._runtimes = {
             _key(one.kind, one.namespace, one.name): one
             for one in self._documents
-            if _is(one, *_RUNTIMES)
+            if _is(one, *RUNTIMES)
         }
         jobs = (one for one in self._documents if _is(one, _JOB))
         self._named = {_runtime_of(one) for one in jobs}
@@ -48,7 +50,7 @@ class PodFinder:
             if _is(one, _JOB):
                 yield from self._of_job(one)
             elif not (
-                _is(one, *_RUNTIMES) and _key(one.kind, one.namespace, one.name) in self._named
+                _is(one, *RUNTIMES) and _key(one.kind, one.namespace, one.name) in self._named
             ):
                 yield from pods_of(one)
 

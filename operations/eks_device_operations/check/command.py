@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from eks_devices import EksDevicesError
@@ -24,7 +24,6 @@ from .planned import Planned, read_plan
 from .text import as_text
 
 _SCHEMA: Final = "eks-devices/check/v1"
-_CLAIMS: Final = ("ResourceClaim", "ResourceClaimTemplate")
 
 
 def check_files(
@@ -65,11 +64,12 @@ def check_files(
         text = _json(found, report, places, given, planned)
     else:
         text = as_text(found, report, places, width=terminal_width())
+    looked_at = frozenset(documents[one][1].file for one in report.origins)
     is_wrong = any(one.finding.severity == "error" for one in found)
     return Outcome(
         code=max(WRONG if is_wrong else FINE, given.code),
         text=text,
-        messages=(*planned.notes, *_messages(given)),
+        messages=(*planned.notes, *_messages(given, looked_at)),
     )
 
 
@@ -86,22 +86,19 @@ def _documents(found: Sequence[ManifestDocument]) -> dict[str, tuple[Document, M
     }
 
 
-def _messages(given: Input) -> tuple[str, ...]:
+def _messages(given: Input, looked_at: frozenset[str]) -> Iterator[str]:
     """What cannot be looked at, and files in which there is nothing to look at."""
-    problems = [f"{name}: {error}" for name, error in given.problems]
-    useful = {one.file for one in given.documents if _is_manifest(one)}
-    useful |= {one.file for one in given.troubles}
-    empty = [name for name in given.named if name in given.files and name not in useful]
-    notes = [f"{name}: holds no Kubernetes manifest" for name in empty]
+    yield from (f"{name}: {error}" for name, error in given.problems)
+    useful = looked_at | {one.file for one in given.troubles}
+    for name in given.named:
+        if name in given.files and name not in useful:
+            yield f"{name}: holds no Pod and no claim"
     for folder, files in given.folders.items():
+        empty = [one for one in files if one in given.files and one not in useful]
         if not files:
-            notes.append(f"{folder}: has no file that ends in .yaml, .yml or .json")
-    return (*problems, *notes)
-
-
-def _is_manifest(document: ManifestDocument) -> bool:
-    content = document.content
-    return isinstance(content, Mapping) and isinstance(content.get("kind"), str)
+            yield f"{folder}: has no file that ends in .yaml, .yml or .json"
+        elif empty:
+            yield f"{folder}: {len(empty)} of {len(files)} files hold no Pod and no claim"
 
 
 def _json(

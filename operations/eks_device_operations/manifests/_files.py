@@ -15,6 +15,7 @@ from typing import Any, Final
 from eks_devices import EksDevicesError, Finding, Severity
 from eks_devices._frozen import deep_frozen
 from eks_devices.findings import fault, warning
+from eks_devices.workload_check.documents import path_of
 
 from .._json_file import reason
 from .._outcome import WRONG, OperationError
@@ -238,7 +239,7 @@ def _template(file: str, text: str, mark: Mark) -> Trouble:
 
 
 def _repeated(file: str, one: Any) -> Trouble:
-    steps = ".".join(map(str, one.steps))
+    steps = path_of(one.steps)
     return Trouble(
         file=file,
         mark=one.mark,
