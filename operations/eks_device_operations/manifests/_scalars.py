@@ -44,7 +44,7 @@ def tagged(tag: str, text: str) -> Any:
         return text
     if name == "binary":
         try:
-            return base64.b64decode(text).decode()
+            return base64.b64decode("".join(text.split()), validate=True).decode()
         except (binascii.Error, ValueError) as error:
             raise TagError("a value tagged !!binary is no text in base64") from error
     kinds = {"null": type(None), "bool": bool, "int": int, "float": (int, float)}
