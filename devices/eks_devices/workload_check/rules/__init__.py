@@ -10,7 +10,6 @@ from . import (
     claim_wiring,
     efa_memory,
     efa_use,
-    extended_by_dra,
     gpu_visibility,
     host_access,
     name_clashes,
@@ -44,7 +43,6 @@ RULES: Final[tuple[Rule, ...]] = (
 
 SET_RULES: Final[tuple[SetRule, ...]] = (
     *name_clashes.SET_RULES,
-    *extended_by_dra.SET_RULES,
     *shared_devices.SET_RULES,
     *named_claims.SET_RULES,
     *priorities.SET_RULES,

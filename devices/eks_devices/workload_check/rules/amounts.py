@@ -1,16 +1,14 @@
-"""Amounts of resources that the API server refuses, and resources that nobody offers."""
+"""Huge pages that the API server refuses, and a resource that nobody offers any more."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
-from ..._pod_resources import extended_faults
 from ...names import NEURON_CORE_RESOURCE, NEURON_RESOURCE, RETIRED_NEURON_RESOURCE
 from ...quantities import amount_of, quantity_of
-from ..documents import Steps, path_of
+from ..documents import Steps
 from ..pods import Container
 from .asking import amounts, asks_for
 from .context import Context, Told
@@ -20,29 +18,6 @@ _HUGE: Final = "hugepages-"
 _BESIDE: Final = ("cpu", "memory")
 _PAGES: Final = "https://kubernetes.io/docs/tasks/manage-hugepages/scheduling-hugepages/"
 _PLUGIN: Final = "https://docs.aws.amazon.com/eks/latest/userguide/device-management-neuron.html"
-
-
-def extended_amounts(context: Context) -> Iterator[Told]:
-    """Extended resources are whole numbers, and a request of them is the limit."""
-    for container in context.containers:
-        steps = (*container.steps, "resources")
-        path = path_of((*context.pod.steps, *steps))
-        both = amounts(container)
-        # A token may be any amount.
-        unknown = {name for one in both for name, value in one.items() if value is UNKNOWN}
-        limits, requests = (
-            {name: value for name, value in one.items() if name not in unknown} for one in both
-        )
-        for found in extended_faults(container.name, path, limits, requests):
-            field, name = _place(found.path.removeprefix(path), limits, requests)
-            yield (*steps, field, name), replace(found, path=f"{path}.{field}[{name!r}]")
-
-
-def _place(rest: str, limits: dict[str, Any], requests: dict[str, Any]) -> tuple[str, str]:
-    """The field and the resource that a fault names by `.limits['<name>']`."""
-    field = "limits" if rest.startswith(".limits") else "requests"
-    named = limits if field == "limits" else requests
-    return field, next((one for one in named if rest == f".{field}[{one!r}]"), "")
 
 
 def huge_pages(context: Context) -> Iterator[Told]:
@@ -124,4 +99,4 @@ def retired_resources(context: Context) -> Iterator[Told]:
             )
 
 
-RULES = (extended_amounts, huge_pages, retired_resources)
+RULES = (huge_pages, retired_resources)

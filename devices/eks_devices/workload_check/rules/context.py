@@ -38,7 +38,7 @@ class Context:
         """Put copies in the place of what was given."""
         object.__setattr__(self, "given", self.pod)
         object.__setattr__(self, "pod", _readable_pod(self.pod))
-        claims = tuple(replace(one, manifest=readable(one.manifest)) for one in self.claims)
+        claims = tuple(_readable_claim(one) for one in self.claims)
         object.__setattr__(self, "claims", claims)
 
     @property
@@ -96,6 +96,11 @@ def _readable_pod(pod: PodTemplate) -> PodTemplate:
     document = replace(pod.document, content=_mapping(readable(pod.document.content)))
     spec, metadata = _mapping(readable(pod.spec)), _mapping(readable(pod.metadata))
     return replace(pod, document=document, spec=spec, metadata=metadata)
+
+
+def _readable_claim(claim: PodClaim) -> PodClaim:
+    manifest = readable(claim.manifest)
+    return replace(claim, manifest=manifest if isinstance(manifest, dict) else None)
 
 
 def _mapping(value: Any) -> dict[str, Any]:

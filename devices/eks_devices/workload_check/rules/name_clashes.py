@@ -29,7 +29,8 @@ def clashes(whole: Whole) -> Iterator[ToldOfDocument]:
         first, origin = seen.setdefault(key, (copy, copy.origin or "these manifests"))
         if first is copy:
             continue
-        if not _is_same(first, copy):
+        # Metadata can change later.
+        if first.content.get("spec") != copy.content.get("spec"):
             yield document, _STEPS, _clash(copy, origin)
         elif not _is_planned(whole, first):
             yield document, _STEPS, _repeated(copy, origin)
@@ -37,11 +38,6 @@ def clashes(whole: Whole) -> Iterator[ToldOfDocument]:
 
 def _is_planned(whole: Whole, document: Document) -> bool:
     return any(document is one for one in whole.readable_planned)
-
-
-def _is_same(one: Document, other: Document) -> bool:
-    """Whether two objects ask for the same; metadata can change later."""
-    return one.content.get("spec") == other.content.get("spec")
 
 
 def _clash(copy: Document, origin: str) -> Finding:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from ...typecheck import is_number_token, is_token
 
 _DEEPEST: Final = 32
-_MOST_VALUES: Final = 20_000
+_MOST_VALUES: Final = 10_000
 
 
 class _Unknown:
@@ -32,23 +32,29 @@ def readable(value: object) -> Any:
 class _Copier:
     def __init__(self) -> None:
         self._left = _MOST_VALUES
+        self._around: set[int] = set()
 
     def copy(self, value: object, depth: int) -> Any:
         self._left -= 1
-        if depth > _DEEPEST or self._left < 0:
+        if self._left < 0 or depth > _DEEPEST or id(value) in self._around:
             return UNKNOWN
+        if not isinstance(value, (Mapping, list, tuple)):
+            return _scalar(value)
+        self._around.add(id(value))
+        made = self._inside(value, depth + 1)
+        self._around.discard(id(value))
+        return made
+
+    def _inside(self, value: Mapping[Any, Any] | list[Any] | tuple[Any, ...], depth: int) -> Any:
         try:
             if isinstance(value, Mapping):
-                pairs = [*value.items()]
                 return {
-                    str.__str__(key): self.copy(one, depth + 1)
-                    for key, one in pairs
+                    str.__str__(key): self.copy(one, depth)
+                    for key, one in [*value.items()]
                     if isinstance(key, str)
                 }
-            if isinstance(value, (list, tuple)):
-                return [self.copy(one, depth + 1) for one in [*value]]
-            return _scalar(value)
-        except Exception:  # noqa: BLE001  (values of a user's may raise anything)
+            return [self.copy(one, depth) for one in [*value]]
+        except Exception:  # noqa: BLE001  (collections of a user's may raise anything)
             return UNKNOWN
 
 

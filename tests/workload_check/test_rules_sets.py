@@ -1,0 +1,186 @@
+"""Rules over manifests together, queues among them: names, priorities, queues."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.rule_pods import (
+    EFA,
+    claim,
+    codes,
+    container,
+    deployment,
+    findings,
+    gpu_pod,
+    job,
+    of_claim,
+    pod,
+    remarks,
+    request,
+    template,
+)
+
+KUEUE, KAI = "kueue.x-k8s.io/queue-name", "kai.scheduler/queue"
+
+
+def priority(name: str = "high", **more: Any) -> dict[str, Any]:
+    metadata = {"name": name}
+    return {"kind": "PriorityClass", "metadata": metadata, "value": 1000, **more}
+
+
+def queued(spec: dict[str, Any], label: str = KUEUE) -> dict[str, Any]:
+    manifest = job(spec)
+    manifest["metadata"] = {"name": "job", "labels": {label: "team"}}
+    return manifest
+
+
+def test_two_templates_of_one_name_that_differ_are_an_error_at_the_second() -> None:
+    second = template(request(count=2))
+    (found,) = remarks(template(), second)
+
+    assert (found.finding.code, found.finding.severity) == ("ClaimNameClash", "error")
+    assert remarks(second, template())[0].finding.code == "ClaimNameClash"
+    assert found.steps == ("metadata", "name")
+
+
+def test_one_template_that_is_written_twice_is_a_warning() -> None:
+    assert codes(template(), template()) == ["ClaimWrittenTwice"]
+
+
+def test_other_kinds_namespaces_and_names_do_not_clash() -> None:
+    elsewhere = template(request(count=2))
+    elsewhere["metadata"] = {"name": "gpus", "namespace": "other"}
+    unnamed = template(request(count=3))
+    unnamed["metadata"] = {"generateName": "gpus"}
+
+    assert codes(template(), claim(), elsewhere, template(name="more"), unnamed, unnamed) == []
+
+
+def test_a_template_of_the_plans_app_clashes_where_it_differs() -> None:
+    planned = [template()]
+
+    assert codes(template(request(count=2)), planned_claims=planned) == ["ClaimNameClash"]
+    assert codes(template(), planned_claims=planned) == []
+
+
+def test_a_priority_beside_claims_is_a_warning_at_the_pods() -> None:
+    found = remarks(template(), deployment(gpu_pod(priorityClassName="high")))
+
+    assert [(one.finding.code, one.finding.severity) for one in found] == [
+        ("PreemptionFreesNoDevices", "warning")
+    ]
+    assert found[0].steps == ("spec", "template", "spec", "priorityClassName")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"priorityClassName": "system-node-critical"},
+        {"priorityClassName": "high", "preemptionPolicy": "Never"},
+    ],
+)
+def test_pods_that_preempt_nobody_are_told_nothing(options: dict[str, Any]) -> None:
+    assert codes(template(), gpu_pod(**options)) == []
+
+
+def test_a_priority_without_claims_is_told_nothing() -> None:
+    assert codes(priority(), pod(priorityClassName="high")) == []
+
+
+def test_a_class_that_preempts_nobody_is_told_nothing() -> None:
+    never = priority(preemptionPolicy="Never")
+
+    assert codes(never, template(), gpu_pod(priorityClassName="high")) == []
+    assert codes(never, template(), gpu_pod()) == []
+
+
+def test_a_class_beside_claims_of_other_pods_is_told() -> None:
+    found = findings(priority(), template(), gpu_pod())
+
+    assert [(one.code, one.severity) for one in found] == [("PriorityBesideClaims", "info")]
+    assert codes(priority(), template(), gpu_pod(priorityClassName="high")) == [
+        "PreemptionFreesNoDevices"
+    ]
+
+
+def test_the_default_class_is_that_of_pods_without_one() -> None:
+    given = [priority(globalDefault=True), template(), gpu_pod()]
+
+    assert codes(*given) == ["PreemptionFreesNoDevices"]
+
+
+FIRST = {
+    "name": "first",
+    "firstAvailable": [{"name": "a", "deviceClassName": "gpu.nvidia.com"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("asked", "code"),
+    [
+        (FIRST, "KueueRefusesFirstAvailable"),
+        (request(allocationMode="All"), "KueueRefusesAll"),
+        (request(adminAccess=True), "KueueRefusesAdminAccess"),
+    ],
+)
+def test_what_kueue_refuses_is_told_of_pods_in_a_queue_alone(
+    asked: dict[str, Any], code: str
+) -> None:
+    (found,) = findings(template(asked), queued(gpu_pod()))
+
+    assert (found.code, found.severity) == (code, "warning")
+    assert codes(template(asked), job(gpu_pod())) == []
+    assert codes(template(asked), queued(gpu_pod(), label="team")) == []
+
+
+def test_kueue_admits_counted_requests_of_templates() -> None:
+    assert codes(template(request(count=8)), queued(gpu_pod())) == []
+
+
+def test_kueue_admits_no_claim_by_its_name() -> None:
+    found = codes(claim(), queued(gpu_pod(resourceClaims=[of_claim()])))
+
+    assert found == ["KueueRefusesNamedClaim"]
+
+
+def test_a_queue_may_stand_at_the_pods_too() -> None:
+    spec = pod(
+        container(resources={"claims": [{"name": "gpus"}]}),
+        labels={KUEUE: "team"},
+        resourceClaims=[of_claim()],
+    )
+
+    assert codes(claim(), spec) == ["KueueRefusesNamedClaim"]
+
+
+def with_queue(queue: str | None, *requests: dict[str, Any]) -> dict[str, Any]:
+    manifest = claim(*requests)
+    manifest["metadata"]["labels"] = {KAI: queue} if queue else {}
+    return manifest
+
+
+@pytest.mark.parametrize(("queue", "is_wrong"), [(None, True), ("other", True), ("team", False)])
+def test_kai_wants_its_queue_on_claims_that_pods_share(queue: str | None, is_wrong: bool) -> None:
+    found = findings(with_queue(queue), queued(gpu_pod(resourceClaims=[of_claim()]), KAI))
+
+    assert [(one.code, one.severity) for one in found] == (
+        [("KaiQueueOfClaim", "warning")] if is_wrong else []
+    )
+
+
+def test_kai_wants_its_queue_on_claims_of_templates_as_far_as_it_is_known() -> None:
+    labelled = template()
+    labelled["spec"]["metadata"] = {"labels": {KAI: "team"}}
+
+    found = findings(template(), queued(gpu_pod(), KAI))
+    assert [(one.code, one.severity) for one in found] == [("KaiQueueOfClaim", "info")]
+    assert codes(labelled, queued(gpu_pod(), KAI)) == []
+
+
+def test_kai_looks_at_claims_for_gpus_alone() -> None:
+    efas = with_queue(None, request(device_class=EFA))
+    found = codes(efas, queued(gpu_pod(resourceClaims=[of_claim()]), KAI))
+
+    assert "KaiQueueOfClaim" not in found
