@@ -49,8 +49,6 @@ def with_volume(path: Any, **options: Any) -> dict[str, Any]:
         ("/dev/infiniband/uverbs0", "HostRdmaDevices"),
         ("/run/nvidia/driver", "HostDriver"),
         ("/opt/aws/neuron/lib", "HostDriver"),
-        ("/var/lib/kubelet/device-plugins", "DeviceManagerSocket"),
-        ("/var/lib/kubelet/plugins_registry/x", "DeviceManagerSocket"),
     ],
 )
 def test_a_volume_with_what_is_the_managers_is_a_warning(path: str, code: str) -> None:
@@ -69,6 +67,7 @@ def test_a_volume_with_what_is_the_managers_is_a_warning(path: str, code: str) -
         "/mnt/nvme",
         "/dev/nvme0n1",
         "/var/lib/kubelet/pod-resources",
+        "/var/lib/kubelet/device-plugins",
         "/data/dev/nvidia0",
         "dev/nvidia0",
         "/dev/infinibandx",
@@ -93,13 +92,26 @@ def test_devices_of_nodes_that_have_none_are_told_nothing() -> None:
     assert codes(spec) == []
 
 
-def test_a_second_manager_of_devices_that_reaches_the_nodes_is_a_warning() -> None:
-    volume = {"name": "x", "hostPath": {"path": "/var/lib/kubelet/device-plugins"}}
-    agent = deployment(pod(volumes=[volume]), kind="DaemonSet")
-    elsewhere = deployment(pod(volumes=[volume], tolerations=[]), kind="DaemonSet")
+def manager(image: str, *paths: str, **options: Any) -> dict[str, Any]:
+    volumes = [
+        {"name": f"v{at}", "hostPath": {"path": one}}
+        for at, one in enumerate(["/var/lib/kubelet/device-plugins", *paths])
+    ]
+    one = container(image=image, securityContext={"privileged": True})
+    return deployment(pod(one, volumes=volumes, **options), kind="DaemonSet")
 
-    assert codes(agent) == ["DeviceManagerSocket"]
-    assert codes(elsewhere) == []
+
+@pytest.mark.parametrize("image", ["nvcr.io/nvidia/k8s-device-plugin:v1", "neuron-device-plugin"])
+def test_a_second_manager_of_devices_that_reaches_the_nodes_is_a_warning(image: str) -> None:
+    assert codes(manager(image, "/dev/infiniband", "/dev/nvidia0")) == ["DeviceManagerSocket"]
+    assert codes(manager(image, tolerations=[])) == []
+
+
+def test_a_manager_of_other_devices_and_one_that_this_library_installs_are_told_nothing() -> None:
+    ours = {"app.kubernetes.io/managed-by": "eks-devices"}
+
+    assert codes(manager("example.invalid/fuse-device-plugin:1")) == []
+    assert codes(manager("nvidia/plugin", "/dev/infiniband", labels=ours)) == []
 
 
 @pytest.mark.parametrize("by_claim", [True, False])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -16,6 +17,9 @@ from .how_many import is_on_every_node
 
 _SECURITY: Final = "https://kubernetes.io/docs/tasks/configure-pod-container/security-context/"
 _ALL_DEVICES: Final = "/dev"
+_SOCKETS: Final = "sockets"
+# On what this library installs, and on the Pods of it.
+_OURS: Final = ("app.kubernetes.io/managed-by", "eks-devices")
 
 
 def asks_for_devices(container: Container) -> bool:
@@ -30,7 +34,12 @@ def is_device(resource: str) -> bool:
 
 def host_paths(context: Context) -> Iterator[Told]:
     """Volumes with devices of the node, with its drivers, or with sockets of the kubelet."""
+    if _is_ours(context):
+        return
     rows = read_toml("pod_rules.toml")["host_path"]
+    if _is_manager(context):
+        # What hands devices out reaches them past any manager.
+        rows = [one for one in rows if one["kind"] == _SOCKETS]
     for index, volume in mappings(context.spec, "volumes"):
         path = mapping(volume, "hostPath").get("path")
         if not isinstance(path, str) or not path.startswith("/"):
@@ -42,6 +51,27 @@ def host_paths(context: Context) -> Iterator[Told]:
             yield from _TOLD[row["kind"]](context, steps, path, row)
         elif parts == _parts(_ALL_DEVICES) and _may_use_devices(context):
             yield _devices(context, steps, path, "all devices of the node", "")
+
+
+def _is_ours(context: Context) -> bool:
+    """Whether Pods are of a manager that this library installs."""
+    key, name = _OURS
+    owners = (context.pod.metadata, context.pod.document.metadata)
+    return any(mapping(one, "labels").get(key) == name for one in owners)
+
+
+def _is_manager(context: Context) -> bool:
+    """Whether Pods look like a manager of devices: by the files that they reach, and by a name."""
+    rows = read_toml("pod_rules.toml")
+    meant = [_parts(one["path"]) for one in rows["host_path"] if one["kind"] == _SOCKETS]
+    paths = [mapping(one, "hostPath").get("path") for _, one in mappings(context.spec, "volumes")]
+    reaches = any(
+        isinstance(path, str) and any(_meets(_parts(path), one) for one in meant) for path in paths
+    )
+    texts = [context.pod.document.name]
+    texts += [str(one.content.get(key)) for one in context.containers for key in ("name", "image")]
+    words = {part for text in texts for part in re.split(r"[-_./:@]", text.lower())}
+    return reaches and any(one in words for one in rows["device_managers"]["words"])
 
 
 def _parts(path: str) -> list[str]:
@@ -110,13 +140,13 @@ def _of_driver(context: Context, steps: Steps, path: str, row: dict[str, Any]) -
 
 def _of_sockets(context: Context, steps: Steps, path: str, row: dict[str, Any]) -> Iterator[Told]:
     groups = _with_devices(context)
-    if groups:
+    if groups and _is_manager(context):
         yield context.warn(
             steps,
             "DeviceManagerSocket",
-            f"the Pods reach the sockets of {row['of']} ({path}), as another manager of devices "
-            f"would, on nodes of {', '.join(one.name for one in groups)}, whose devices have one "
-            "already: two of them hand out the same devices",
+            f"the Pods look like another manager of devices, with the files of {row['of']} "
+            f"({path}), on nodes of {', '.join(one.name for one in groups)}, whose devices have "
+            "one already: two of them hand out the same devices",
             fix="keep a second manager off these nodes by their labels, or leave the volume out",
             source=row["source"],
         )
@@ -133,6 +163,8 @@ _TOLD: Final = {
 def privileged_containers(context: Context) -> Iterator[Told]:
     """Containers that see all devices of their node, in Pods that ask for some."""
     asking = any(map(asks_for_devices, context.containers))
+    if _is_ours(context) or _is_manager(context):
+        return
     for container in context.containers:
         if not is_privileged(container):
             continue
