@@ -148,6 +148,26 @@ def test_a_claim_for_efas_alone_is_told_that_all_containers_have_them() -> None:
     ]
 
     assert "all containers" in found.message
+    assert found.severity is Severity.INFO
+
+
+def test_a_claim_whose_driver_may_be_one_of_networks_is_only_told() -> None:
+    one = template(request(device_class="network.example.com"))
+    (found,) = findings(one, pod(resourceClaims=[of_template()]))
+
+    assert (found.code, found.severity) == ("ClaimNotListed", "info")
+    # Nothing is known of a claim that nobody has.
+    assert [str(one.severity) for one in findings(pod(resourceClaims=[of_template()]))] == [
+        "warning"
+    ]
+
+
+def test_the_form_of_old_versions_is_named() -> None:
+    old = {"name": "gpus", "source": {"resourceClaimTemplateName": "gpus"}}
+    found = findings(template(), gpu_pod(resourceClaims=[old]))
+
+    assert [one.code for one in found] == ["NoClaimSource"]
+    assert "`source` is gone" in found[0].fix
 
 
 def test_the_names_of_claims_that_nobody_has_are_not_guessed() -> None:

@@ -228,17 +228,17 @@ def test_ipc_lock_of_another_user_than_root_is_a_warning(
     assert codes(spec, plan=PLUGIN) == (["IpcLockNeedsRoot"] if is_wrong else [])
 
 
-def test_little_locked_memory_is_told_on_amazon_linux_and_not_on_bottlerocket() -> None:
+def test_little_locked_memory_of_other_users_is_told_on_amazon_linux_alone() -> None:
     bottlerocket = cluster_of(
         {"instance_type": "p5.48xlarge", "operating_system": OperatingSystem.BOTTLEROCKET}
     )
-    spec, locked = with_efas(), {"capabilities": {"add": ["IPC_LOCK"]}}
+    spec = with_efas(securityContext={"runAsUser": 1000})
 
     assert [(one.code, one.severity) for one in findings(spec, plan=PLUGIN)] == [
         ("EfaLockedMemory", "info")
     ]
     assert findings(spec, plan=bottlerocket) == []
-    assert findings(with_efas(securityContext=locked), plan=PLUGIN) == []
+    assert findings(with_efas(), plan=PLUGIN) == []
 
 
 def test_a_claim_for_efa_in_the_network_of_the_node_is_an_error() -> None:

@@ -126,6 +126,14 @@ def test_a_privileged_container_beside_devices_is_a_warning(by_claim: bool) -> N
     assert found.steps == ("spec", "containers", 1, "securityContext", "privileged")
 
 
+def test_a_privileged_exporter_with_admin_access_is_told_nothing() -> None:
+    spec = gpu_pod()
+    spec["spec"]["containers"][0]["securityContext"] = {"privileged": True}
+
+    assert codes(template(request(allocationMode="All", adminAccess=True)), spec) == []
+    assert codes(template(request(allocationMode="All")), spec) == ["PrivilegedSeesAllDevices"]
+
+
 def test_a_privileged_container_that_is_sent_to_devices_it_does_not_ask_for_is_told() -> None:
     spec = pod(container(securityContext={"privileged": True}))
     found = findings(spec)

@@ -89,6 +89,16 @@ def test_a_template_whose_name_says_shared_shares_nothing_between_many_pods(name
     assert codes(one, job(spec, parallelism=4, completions=1)) == []
 
 
+def test_a_template_for_capacity_of_devices_that_claims_share_is_told_nothing() -> None:
+    part = request(capacity={"requests": {"memory": "4Gi"}})
+    spec = pod(
+        container(resources=listing("g")),
+        resourceClaims=[{"name": "g", "resourceClaimTemplateName": "shared-gpu"}],
+    )
+
+    assert codes(template(part, name="shared-gpu"), deployment(spec, replicas=2)) == []
+
+
 def test_a_template_of_many_pods_with_a_usual_name_is_told_nothing() -> None:
     assert codes(template(name="gpus"), deployment(gpu_pod(), replicas=8)) == []
     other = pod(

@@ -21,7 +21,8 @@ _TEMPLATE: Final = "ResourceClaimTemplate"
 class Asked:
     """Devices of a class: one alternative of a request, or all of it.
 
-    `count` is None for all devices of a node, and for a number that cannot be read.
+    `count` is None for all devices of a node, and for a number that cannot be read;
+    `is_part` says that it asks for capacity of a device, which other claims may share.
     """
 
     request: str
@@ -30,6 +31,7 @@ class Asked:
     mode: str
     is_admin: bool
     is_alternative: bool
+    is_part: bool
 
     @property
     def device_type(self) -> DeviceType | None:
@@ -97,4 +99,5 @@ def _alternatives(request: Mapping[str, Any]) -> Iterator[Asked]:
             mode=mode if isinstance(mode, str) else "",
             is_admin=one.get("adminAccess") is True,
             is_alternative=bool(options),
+            is_part=bool(mapping(one, "capacity")),
         )

@@ -44,7 +44,8 @@ def claim_sources(context: Context) -> Iterator[Told]:
                 fix=f"leave {_SOURCES[0]} out for a claim of each Pod's own, or "
                 f"{_SOURCES[1]} for one that Pods share"
                 if given
-                else f"write {_SOURCES[1]}, or {_SOURCES[0]} for a claim that Pods share",
+                else f"write {_SOURCES[1]}, or {_SOURCES[0]} for a claim that Pods share"
+                + (", beside the name: `source` is gone" if "source" in entry else ""),
                 source=_PAGE,
             )
         for field in given:
@@ -164,19 +165,29 @@ def unused_claims(context: Context) -> Iterator[Told]:
     for claim in context.claims:
         if claim.name in used:
             continue
-        efa_alone = types_of(claim) == {DeviceType.EFA}
-        yield context.warn(
+        types = types_of(claim)
+        # Drivers of networks give their devices to the Pod.
+        of_pod = claim.manifest is not None and types <= {DeviceType.EFA, None}
+        tell = context.tell if of_pod else context.warn
+        yield tell(
             claim.steps,
             "ClaimNotListed",
-            f"no container lists the claim {claim.name}: its EFAs come to all containers of the "
-            f"Pod by themselves ({EFA_DRIVER}), and to autoscalers the Pod seems to want none"
-            if efa_alone
-            else f"no container lists the claim {claim.name}: its devices are kept for the Pod, "
-            "and no container can use them",
+            f"no container lists the claim {claim.name}: {_outcome(types, of_pod=of_pod)}",
             fix=f"add {{name: {claim.name}}} to resources.claims of the containers that use it, "
             "or leave the claim out",
             source=_PAGE,
         )
+
+
+def _outcome(types: set[DeviceType | None], *, of_pod: bool) -> str:
+    if types == {DeviceType.EFA}:
+        return (
+            f"its EFAs come to all containers of the Pod by themselves ({EFA_DRIVER}), and to "
+            "autoscalers the Pod seems to want none"
+        )
+    if of_pod:
+        return "no container gets its devices, unless their driver gives them to the whole Pod"
+    return "its devices are kept for the Pod, and no container can use them"
 
 
 RULES = (

@@ -12,7 +12,7 @@ from ...quantities import MIB, quantity_of
 from ...vocabulary import DeviceType, OperatingSystem
 from ..documents import mapping, sequence
 from ..pods import Container
-from .asking import amount, is_lasting, is_privileged
+from .asking import amount, is_lasting
 from .claim_content import types_of
 from .context import Context, Told
 from .efa_use import takes_efa
@@ -21,6 +21,10 @@ from .readable import UNKNOWN
 _HUGEPAGES: Final = "hugepages-2Mi"
 _PAGE_MIB: Final = 2
 _SPELLINGS: Final = ("IPC_LOCK", "CAP_IPC_LOCK")
+_RAISE: Final = (
+    "Bottlerocket does with EFA, Amazon Linux 2023 by RLIMIT_MEMLOCK in containerd's base runtime "
+    "spec"
+)
 _NODE_EFA: Final = "https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html"
 _REGISTERED: Final = "https://github.com/ofiwg/libfabric/issues/9739"
 _MEMLOCK: Final = "https://github.com/NVIDIA/nvidia-container-toolkit/issues/2037"
@@ -82,53 +86,52 @@ def _pages(group: NodegroupPlan) -> int | None:
     return pages.get(str(group.operating_system)) if has_efa else None
 
 
-def useless_memory_lock(context: Context) -> Iterator[Told]:
-    """IPC_LOCK of containers whose user cannot use it."""
+def little_locked_memory(context: Context) -> Iterator[Told]:
+    """Containers with EFAs whose user locks no more memory than the node lets everybody."""
     for container in context.containers:
-        if not takes_efa(context, container) or not _has_lock(container):
+        if not takes_efa(context, container) or not _is_other_user(context, container):
             continue
-        user, never_root = (
-            _of_both(context, container, name) for name in ("runAsUser", "runAsNonRoot")
-        )
-        if (type(user) is int and user != 0) or (user is None and never_root is True):
+        steps = (*container.steps, "securityContext")
+        if _has_lock(container):
             yield context.warn(
-                (*container.steps, "securityContext"),
+                steps,
                 "IpcLockNeedsRoot",
                 f"{_SPELLINGS[0]} does nothing for another user than root, whose containers go on "
                 "with the limit of the node",
-                fix=f"run as root, or leave {_SPELLINGS[0]} out and raise the limit of the nodes: "
-                "Bottlerocket does with EFA, Amazon Linux 2023 by RLIMIT_MEMLOCK in containerd's "
-                "base runtime spec",
+                fix=f"run as root, or leave {_SPELLINGS[0]} out and raise the limit: {_RAISE}",
                 source=_MEMLOCK,
             )
+        elif names := [one.name for one in _with_little(context)]:
+            yield context.tell(
+                steps,
+                "EfaLockedMemory",
+                f"EFA locks the memory that it sends from, and nodes of {', '.join(names)} let "
+                f"container {container.name}, which does not run as root, lock little",
+                fix=f"run as root with {_SPELLINGS[0]}, or raise the limit: {_RAISE}",
+                source=_MEMLOCK,
+            )
+
+
+def _with_little(context: Context) -> list[NodegroupPlan]:
+    """Groups with EFA on whose nodes the limit is low, as far as it is known."""
+    return [
+        one
+        for one in context.groups_with(DeviceType.EFA)
+        if one.operating_system is OperatingSystem.AL2023
+        and one.user_data is None
+        and one.ami_id is None
+    ]
+
+
+def _is_other_user(context: Context, container: Container) -> bool:
+    user, never_root = (_of_both(context, container, one) for one in ("runAsUser", "runAsNonRoot"))
+    return (type(user) is int and user != 0) or (user is None and never_root is True)
 
 
 def _has_lock(container: Container) -> bool:
     """Whether a container has the capability, as privileged ones have all."""
     added = sequence(mapping(_security(container), "capabilities"), "add")
     return any(isinstance(one, str) and one in _SPELLINGS for one in added)
-
-
-def little_locked_memory(context: Context) -> Iterator[Told]:
-    """Containers with EFAs that lock no more memory than Amazon Linux 2023 lets them."""
-    for container in context.containers:
-        if not is_lasting(container) or is_privileged(container) or _has_lock(container):
-            continue
-        if not takes_efa(context, container):
-            continue
-        groups = context.groups_with(DeviceType.EFA)
-        names = [one.name for one in groups if one.operating_system is OperatingSystem.AL2023]
-        if names and all(one.user_data is None and one.ami_id is None for one in groups):
-            yield context.tell(
-                (*container.steps, "securityContext"),
-                "EfaLockedMemory",
-                f"EFA locks the memory that it sends from, and nodes of {', '.join(names)} let "
-                f"container {container.name} lock little",
-                fix=f"add the capability {_SPELLINGS[0]} to a container that runs as root, or "
-                "raise RLIMIT_MEMLOCK in containerd's base runtime spec by the group's user data",
-                source=_MEMLOCK,
-            )
-            return
 
 
 def _security(container: Container) -> Any:
@@ -163,7 +166,6 @@ def efa_claim_on_host_network(context: Context) -> Iterator[Told]:
 RULES = (
     efa_without_huge_pages,
     more_huge_pages_than_nodes,
-    useless_memory_lock,
     little_locked_memory,
     efa_claim_on_host_network,
 )

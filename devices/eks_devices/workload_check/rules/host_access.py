@@ -12,6 +12,7 @@ from ...plans import NodegroupPlan
 from ..documents import Steps, mapping, mappings
 from ..pods import Container
 from .asking import asks_for, device_of, is_privileged
+from .claim_content import asked
 from .context import Context, Told, names_of_claims
 from .how_many import is_on_every_node
 
@@ -162,9 +163,9 @@ _TOLD: Final = {
 
 def privileged_containers(context: Context) -> Iterator[Told]:
     """Containers that see all devices of their node, in Pods that ask for some."""
-    asking = any(map(asks_for_devices, context.containers))
-    if _is_ours(context) or _is_manager(context):
+    if _is_ours(context) or _is_manager(context) or _is_admin(context):
         return
+    asking = any(map(asks_for_devices, context.containers))
     for container in context.containers:
         if not is_privileged(container):
             continue
@@ -188,6 +189,12 @@ def privileged_containers(context: Context) -> Iterator[Told]:
                 fix="leave `privileged` out, ask for the devices, or keep the Pod off these nodes",
                 source=_SECURITY,
             )
+
+
+def _is_admin(context: Context) -> bool:
+    """Whether the Pods' claims are for devices that others use, as those of exporters are."""
+    found = [one.is_admin for claim in context.claims for one in asked(claim)]
+    return bool(found) and all(found)
 
 
 def _is_meant_for_devices(context: Context) -> bool:

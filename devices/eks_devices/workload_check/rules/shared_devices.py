@@ -11,7 +11,7 @@ from ..._data import read_toml
 from ...vocabulary import DeviceType
 from ..claimed import PodClaim
 from .asking import is_lasting
-from .claim_content import shares_gpus, types_of
+from .claim_content import asked, shares_gpus, types_of
 from .context import Context, Told, listed_claims
 from .how_many import is_on_every_node, pods_at_once
 from .whole import ToldOfDocument, Whole, of_pod
@@ -37,8 +37,11 @@ def shared_templates(whole: Whole) -> Iterator[ToldOfDocument]:
     for (_, name), found in users.items():
         total = sum(pods_at_once(one.pod) + is_on_every_node(one.pod) for one, _ in found)
         for context, claim in found:
-            if _lasting_users(context, claim) <= 1 and (
-                shares_gpus(claim) or (total > 1 and _is_named_for_sharing(name))
+            is_part = any(one.is_part for one in asked(claim))
+            if (
+                not is_part
+                and _lasting_users(context, claim) <= 1
+                and (shares_gpus(claim) or (total > 1 and _is_named_for_sharing(name)))
             ):
                 yield from of_pod(context, _own_devices(context, claim, total))
 
