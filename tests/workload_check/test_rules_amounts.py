@@ -47,3 +47,7 @@ def test_the_retired_name_of_neuron_devices_is_an_error() -> None:
     found = findings(pod(container(resources=resources)))
 
     assert [(one.code, one.severity) for one in found] == [("RetiredResource", "error")]
+
+
+def test_what_is_no_amount_is_left_to_others() -> None:
+    assert codes(of({"hugepages-2Mi": "many", "memory": "1Gi"}, {})) == []

@@ -65,7 +65,8 @@ def _size_faults(context: Context, container: Container, name: str) -> Iterator[
 
 def _is_multiple(given: Any, page: Fraction) -> bool:
     amount = quantity_of(given)
-    return amount is not None and amount >= 0 and amount % page == 0
+    # What is no amount at all is told of with those of other resources.
+    return amount is None or amount < 0 or amount % page == 0
 
 
 def _no_whole_pages(context: Context, steps: Steps, name: str, given: Any) -> Told:
