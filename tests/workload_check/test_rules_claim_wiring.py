@@ -93,6 +93,13 @@ def test_a_request_that_the_claim_lacks_is_a_warning() -> None:
     assert (found.code, found.severity) == ("UnknownRequestOfClaim", "warning")
 
 
+def test_an_alternative_of_a_request_cannot_be_listed() -> None:
+    spec = pod(container(resources=listing("gpus/first/a")), resourceClaims=[of_template()])
+    found = findings(template(), spec)
+
+    assert [(one.code, one.severity) for one in found] == [("MalformedClaimName", "error")]
+
+
 def test_requests_that_the_claim_has_are_told_nothing_alternatives_too() -> None:
     options = [{"name": "a", "deviceClassName": "gpu.nvidia.com"}]
     one = template(request("first"), {"name": "second", "firstAvailable": options})

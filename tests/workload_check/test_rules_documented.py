@@ -20,6 +20,7 @@ OTHERS = {
     "PriorityClass",
     "ResourceClaim",
     "ResourceClaimTemplate",
+    "ResourceQuota",
     "SetRule",
     "TrainJob",
 }

@@ -93,6 +93,7 @@ WORKLOAD = {
     },
     "spec": {
         "replicas": 3,
+        "nprocPerNode": "auto",
         "template": {"metadata": {"labels": {"a": "b"}}, "spec": SPEC},
     },
 }
@@ -124,7 +125,12 @@ DEVICE_CLASS = {
     "metadata": {"name": "x"},
     "spec": {"extendedResourceName": "nvidia.com/gpu"},
 }
-MANIFESTS = [WORKLOAD, *CLAIMS, PRIORITY, DEVICE_CLASS]
+QUOTA = {
+    "kind": "ResourceQuota",
+    "metadata": {"name": "x"},
+    "spec": {"hard": {"requests.vpc.amazonaws.com/efa": 1}},
+}
+MANIFESTS = [WORKLOAD, *CLAIMS, PRIORITY, DEVICE_CLASS, QUOTA]
 
 VALUES: dict[str, Callable[[], Any]] = {
     "an object": Hostile,

@@ -184,3 +184,47 @@ def test_kai_looks_at_claims_for_gpus_alone() -> None:
     found = codes(efas, queued(gpu_pod(resourceClaims=[of_claim()]), KAI))
 
     assert "KaiQueueOfClaim" not in found
+
+
+def quota(name: str, namespace: str = "default") -> dict[str, Any]:
+    metadata = {"name": "quota", "namespace": namespace}
+    return {"kind": "ResourceQuota", "metadata": metadata, "spec": {"hard": {name: "8"}}}
+
+
+def test_a_quota_on_limits_counts_no_claims() -> None:
+    given = template(), gpu_pod()
+    (found,) = remarks(quota("requests.nvidia.com/gpu"), *given)
+
+    assert (found.finding.code, found.finding.severity) == ("QuotaCountsNoClaims", "warning")
+    assert found.steps == ("spec", "hard", "requests.nvidia.com/gpu")
+    assert "gpu.nvidia.com.deviceclass.resource.k8s.io/devices" in found.finding.fix
+    # Of other devices, of another namespace, and of Pods without claims.
+    assert codes(quota("requests.aws.amazon.com/neuron"), *given) == []
+    assert codes(quota("requests.cpu"), *given) == []
+    assert codes(quota("requests.nvidia.com/gpu", "other"), *given) == []
+    assert codes(quota("requests.nvidia.com/gpu"), pod()) == []
+
+
+def training(value: Any, spec: dict[str, Any]) -> dict[str, Any]:
+    replicas = {
+        name: {"replicas": 1, "template": {"spec": spec["spec"]}} for name in ("Master", "Worker")
+    }
+    return {
+        "kind": "PyTorchJob",
+        "metadata": {"name": "train"},
+        "spec": {"nprocPerNode": value, "pytorchReplicaSpecs": replicas},
+    }
+
+
+@pytest.mark.parametrize(("value", "is_wrong"), [("auto", True), ("gpu", True), ("8", False)])
+def test_a_number_of_processes_from_limits_is_told_once(value: str, is_wrong: bool) -> None:
+    found = remarks(template(), training(value, gpu_pod()))
+
+    assert [one.finding.code for one in found] == (["ProcessCountFromLimits"] if is_wrong else [])
+    assert all(one.steps == ("spec", "nprocPerNode") for one in found)
+
+
+def test_a_number_of_processes_from_limits_is_right_beside_limits() -> None:
+    by_limit = pod(container(resources={"limits": {"nvidia.com/gpu": 8}}))
+
+    assert codes(template(), training("auto", by_limit)) == []

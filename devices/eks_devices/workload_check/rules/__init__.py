@@ -8,6 +8,7 @@ from typing import Final
 from . import (
     amounts,
     claim_wiring,
+    counted_by_limits,
     efa_memory,
     efa_use,
     gpu_visibility,
@@ -46,6 +47,7 @@ SET_RULES: Final[tuple[SetRule, ...]] = (
     *shared_devices.SET_RULES,
     *named_claims.SET_RULES,
     *priorities.SET_RULES,
+    *counted_by_limits.SET_RULES,
 )
 """All rules for manifests together, in the order in which they tell."""
 

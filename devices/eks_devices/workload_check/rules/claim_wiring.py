@@ -147,7 +147,11 @@ def listed_requests_exist(context: Context) -> Iterator[Told]:
         for index, name, request in _entries(container):
             claim = known.get(name)
             names = request_names(claim) if claim else []
-            if request and names and request not in names:
+            if request and not is_dns_label(request):
+                yield _malformed(
+                    context, (*container.steps, "resources", "claims", index, "request"), request
+                )
+            elif request and names and request not in names:
                 told = meant(request, names)
                 yield context.warn(
                     (*container.steps, "resources", "claims", index, "request"),
