@@ -29,8 +29,8 @@ test: $(VENV)/installed node_modules/installed ## Run the tests; pass pytest's a
 	@exec $(BIN)/pytest $(ARGS)
 
 .PHONY: controlplane
-controlplane: $(VENV)/installed ## Build the Kubernetes control plane of the cluster tests from Go modules, once
-	@$(BIN)/python -m tests.cluster.controlplane.build
+controlplane: $(VENV)/installed ## Build a Kubernetes control plane from Go modules, once; MINOR=1.36 names another than 1.34
+	@$(BIN)/python -m tests.cluster.controlplane.build $(MINOR)
 
 .PHONY: oracle
 oracle: $(VENV)/installed ## Build Kubernetes' allocator of each minor for the cluster tests from Go modules, once

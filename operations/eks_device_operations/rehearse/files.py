@@ -16,7 +16,7 @@ from ..manifests import ManifestDocument, read_manifests
 Object = dict[str, Any]
 
 # Aliases of YAML can make a small file endless.
-_MOST_VALUES: Final = 2_000_000
+_MOST_VALUES: Final = 1_000_000
 _DEEPEST: Final = 100
 # What an export from a cluster has, and no server takes from a user, or collects at once.
 _OF_A_SERVER: Final = (

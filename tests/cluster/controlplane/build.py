@@ -1,6 +1,7 @@
-"""Builds the control plane of a Kubernetes minor from Go modules, once, into the cache.
+"""Builds the control plane of Kubernetes minors from Go modules, once, into the cache.
 
-Each minor has a module of its own beside this file.
+Each minor has a module of its own beside this file. The tests need that of 1.34; a rehearsal takes
+whichever there is.
 """
 
 from __future__ import annotations
@@ -21,17 +22,25 @@ from eks_device_operations.control_plane.binaries import (
 HERE = Path(__file__).parent
 MISSING_GO = f"""\
 There is no Go on this machine, so the control plane of the tests cannot be built. Either
-  - install Go 1.24 or newer (https://go.dev/dl), or
+  - install Go 1.26 or newer (https://go.dev/dl), or
   - set {VARIABLE} to a folder with {", ".join(NAMES)}."""
 
 
 def main(minor: str = "1.34") -> int:
     """Build what is not there yet; 0 when the binaries are, 2 when they cannot be made."""
+    if minor not in (there := minors()):
+        print(f"There is no module of {minor!r}; allowed: {', '.join(there)}.", file=sys.stderr)
+        return 2
     if folder := os.environ.get(VARIABLE):
         found = find_binaries(minor)
         print(f"The control plane {found.version} in {folder} is used ({VARIABLE}).")
         return 0
     return build_once(build_of(minor))
+
+
+def minors() -> list[str]:
+    """The minors that there are modules of."""
+    return sorted(one.name.removeprefix("v") for one in HERE.glob("v1.*"))
 
 
 def build_of(minor: str) -> Build:

@@ -1,0 +1,133 @@
+"""How many nodes a rehearsal has, and what they offer."""
+
+from __future__ import annotations
+
+import pytest
+
+from eks_device_operations._outcome import OperationError
+from eks_device_operations.rehearse.fleet import node_objects, nodes_of, sizes_asked
+from eks_device_operations.rehearse.joining import driver_objects
+from eks_devices import Capacity, DeviceType, Mechanism, NodegroupSpec, plan_cluster
+
+
+def planned(name, instance_type, **options):
+    group = NodegroupSpec(name=name, instance_type=instance_type, **{"max_size": 4} | options)
+    return plan_cluster(kubernetes_version="1.34", nodegroups=[group])
+
+
+def first(plan, **asked):
+    return nodes_of(plan, asked)[0]
+
+
+def test_a_group_has_its_desired_size():
+    found = first(planned("g", "p5.48xlarge", desired_size=3))
+
+    assert (found.count, found.why) == (3, "its desired size")
+
+
+def test_a_group_that_starts_with_none_has_its_maximum():
+    found = first(planned("g", "p5.48xlarge"))
+
+    assert found.count == 4
+    assert "maximum" in found.why
+
+
+def test_a_large_maximum_is_cut_and_says_so():
+    found = first(planned("g", "p5.48xlarge", max_size=700))
+
+    assert found.count == 100
+    assert "--nodes g=N" in found.why
+
+
+def test_what_is_asked_for_counts():
+    ours, ordinary = nodes_of(planned("g", "p5.48xlarge"), {"g": 7, "ordinary": 0})
+
+    assert (ours.count, ordinary.count) == (7, 0)
+    assert len({*ours.names()}) == 7
+
+
+def test_a_group_that_nobody_planned_is_told():
+    with pytest.raises(OperationError, match="names h; allowed: g, ordinary"):
+        nodes_of(planned("g", "p5.48xlarge"), {"h": 1})
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["g"],
+        ["=1"],
+        ["g="],
+        ["g=-1"],
+        ["g=x"],
+        ["g=٣"],
+        ["g=5001"],
+        ["g=" + "9" * 9999],
+        ["g=1", "g=2"],
+    ],
+)
+def test_numbers_of_nodes_that_are_none_are_told(words):
+    with pytest.raises(OperationError, match="--nodes"):
+        sizes_asked(words)
+
+
+def test_numbers_of_nodes_are_read():
+    assert sizes_asked(["a=0", "b=5000"]) == {"a": 0, "b": 5000}
+
+
+def objects_of(plan):
+    return next(iter(node_objects(first(plan), kubelet_version="v1.34.9")))
+
+
+def test_nodes_by_dra_come_with_their_slices_and_no_extended_resource():
+    node, *slices = objects_of(planned("g", "p5.48xlarge", mechanism=Mechanism.DRA, efa=True))
+
+    assert {one["spec"]["driver"]: len(one["spec"]["devices"]) for one in slices} == {
+        "gpu.nvidia.com": 8,
+        "dra.net": 32,
+    }
+    assert "nvidia.com/gpu" not in node["status"]["allocatable"]
+    assert node["spec"]["taints"]
+
+
+def test_nodes_by_plugin_offer_their_resources():
+    mechanism = Mechanism.DEVICE_PLUGIN
+    node, *slices = objects_of(planned("g", "p5.48xlarge", mechanism=mechanism, efa=True))
+
+    assert slices == []
+    assert node["status"]["allocatable"]["nvidia.com/gpu"] == "8"
+    assert node["status"]["capacity"]["vpc.amazonaws.com/efa"] == "32"
+
+
+@pytest.mark.parametrize(
+    ("options", "pages"), [({"hugepages_2mi": 100}, 100), ({}, 5128), ({"efa": False}, 0)]
+)
+def test_huge_pages_are_set_aside_from_memory(options, pages):
+    node, *_ = objects_of(planned("g", "p5.48xlarge", **options))
+
+    status = node["status"]
+    amounts = [int(status[key]["memory"].removesuffix("Mi")) for key in ("capacity", "allocatable")]
+    assert amounts[0] - amounts[1] == 2 * pages
+    assert status["allocatable"].get("hugepages-2Mi", "0Mi") == f"{2 * pages}Mi"
+
+
+def test_classes_of_drivers_that_others_run_are_there_too():
+    by_dra, external = {"mechanism": Mechanism.DRA}, {DeviceType.GPU}
+    ours = planned("g", "p5.48xlarge", **by_dra)
+    theirs = planned("g", "p5.48xlarge", external=external, **by_dra)
+
+    def classes(plan):
+        return {
+            one["metadata"]["name"] for one in driver_objects(plan) if one["kind"] == "DeviceClass"
+        }
+
+    assert "gpu.nvidia.com" in classes(ours) & classes(theirs)
+
+
+def test_no_daemon_is_installed():
+    block = Capacity.block("cr-0123456789abcdef0")
+    plan = planned("g", "p6e-gb200.36xlarge", capacity=block)
+
+    assert {one["kind"] for one in driver_objects(plan)} == {
+        "CustomResourceDefinition",
+        "DeviceClass",
+    }

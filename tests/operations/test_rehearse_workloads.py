@@ -1,0 +1,351 @@
+"""Which Pods are rehearsed for the objects of files: how many, and what is played of them."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from eks_device_operations._outcome import OperationError
+from eks_device_operations.rehearse.files import read_items
+from eks_device_operations.rehearse.workloads import MARK, split
+
+POD = "{spec: {containers: [{name: c, image: i}]}}"
+
+
+@pytest.fixture
+def read(tmp_path):
+    """The items of a YAML text."""
+
+    def read(text, name="jobs.yaml"):
+        file = tmp_path / name
+        file.write_text(textwrap.dedent(text), encoding="utf-8")
+        return read_items([str(file)])
+
+    return read
+
+
+@pytest.fixture
+def workloads(read):
+    return lambda text: split(read(text), namespace="lab")[0]
+
+
+def names(workload):
+    return [one["metadata"]["name"] for one in workload.objects]
+
+
+KINDS = [
+    (f"apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec: {POD[7:-1]}", 1),
+    (f"apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec: {{template: {POD}}}", 1),
+    (
+        (
+            "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: a}\n"
+            f"spec: {{replicas: 3, template: {POD}}}"
+        ),
+        3,
+    ),
+    (
+        (
+            "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\n"
+            f"spec: {{parallelism: 5, completions: 2, template: {POD}}}"
+        ),
+        2,
+    ),
+    (
+        (
+            "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\n"
+            f"spec: {{suspend: true, parallelism: 5, template: {POD}}}"
+        ),
+        0,
+    ),
+    (
+        (
+            "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: a}\n"
+            f"spec: {{jobTemplate: {{spec: {{parallelism: 2, template: {POD}}}}}}}"
+        ),
+        2,
+    ),
+    (
+        f"apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {{name: a}}\nspec: {{template: {POD}}}",
+        None,
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "count"), KINDS)
+def test_kubernetes_own_kinds_are_sent_as_they_are(workloads, text, count):
+    (found,) = workloads(text)
+
+    (sent,) = found.objects
+    assert sent["metadata"]["namespace"] == found.namespace == "lab"
+    assert found.wanted == count
+    assert sent["kind"] == ("Job" if "CronJob" in text else found.item.kind)
+    assert MARK in str(sent)
+
+
+EXPANDED = [
+    (
+        f"""
+        apiVersion: kubeflow.org/v2beta1
+        kind: MPIJob
+        metadata: {{name: m}}
+        spec:
+          mpiReplicaSpecs:
+            Launcher: {{template: {POD}}}
+            Worker: {{replicas: 2, template: {POD}}}
+        """,
+        ["m-launcher-0", "m-worker-0", "m-worker-1"],
+    ),
+    (
+        f"""
+        apiVersion: kubeflow.org/v1
+        kind: PyTorchJob
+        metadata: {{name: p}}
+        spec:
+          pytorchReplicaSpecs:
+            Master: {{replicas: 1, template: {POD}}}
+            Worker: {{replicas: 1, template: {POD}}}
+        """,
+        ["p-master-0", "p-worker-0"],
+    ),
+    (
+        f"""
+        apiVersion: ray.io/v1
+        kind: RayCluster
+        metadata: {{name: r}}
+        spec:
+          headGroupSpec: {{template: {POD}}}
+          workerGroupSpecs:
+          - {{groupName: gpu, replicas: 1, numOfHosts: 2, template: {POD}}}
+          - {{groupName: none, template: {POD}}}
+          - {{groupName: least, replicas: 0, minReplicas: 1, template: {POD}}}
+          - {{groupName: stopped, suspend: true, replicas: 3, template: {POD}}}
+        """,
+        ["r-head-0", "r-gpu-worker-0", "r-gpu-worker-1", "r-least-worker-0"],
+    ),
+    (
+        f"""
+        apiVersion: leaderworkerset.x-k8s.io/v1
+        kind: LeaderWorkerSet
+        metadata: {{name: l}}
+        spec: {{replicas: 2, leaderWorkerTemplate: {{size: 2, workerTemplate: {POD}}}}}
+        """,
+        ["l-leader-0", "l-leader-1", "l-worker-0", "l-worker-1"],
+    ),
+    (
+        f"""
+        apiVersion: jobset.x-k8s.io/v1alpha2
+        kind: JobSet
+        metadata: {{name: s}}
+        spec:
+          replicatedJobs:
+          - {{name: w, replicas: 2, template: {{spec: {{parallelism: 2, template: {POD}}}}}}}
+        """,
+        ["s-w-0", "s-w-1", "s-w-2", "s-w-3"],
+    ),
+    (
+        f"""
+        apiVersion: example.com/v1
+        kind: Anything
+        metadata: {{name: Odd.Name}}
+        spec: {{some: [{{where: {POD}}}]}}
+        """,
+        ["odd.name-0-0"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), EXPANDED)
+def test_kinds_without_a_controller_here_become_their_pods(workloads, text, expected):
+    (found,) = workloads(text)
+
+    assert names(found) == expected
+    assert found.wanted == len(expected)
+    assert {one["kind"] for one in found.objects} == {"Pod"}
+    assert {one["metadata"]["annotations"][MARK] for one in found.objects} == {"0"}
+    assert found.notes
+
+
+def test_a_train_job_takes_the_pods_of_its_runtime_with_its_own_words(workloads):
+    (found,) = workloads(
+        """
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        metadata: {name: torch}
+        spec:
+          mlPolicy: {numNodes: 1}
+          template:
+            spec:
+              replicatedJobs:
+              - name: node
+                template: {spec: {template: {spec: {containers: [{name: node, image: i}]}}}}
+        ---
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        metadata: {name: t}
+        spec:
+          runtimeRef: {name: torch}
+          trainer: {numNodes: 3, resourcesPerNode: {limits: {nvidia.com/gpu: 8}}}
+          podTemplateOverrides:
+          - {targetJobs: [{name: node}], spec: {nodeSelector: {a: b}}}
+          - {targetJobs: [{name: other}], spec: {nodeSelector: {c: d}}}
+        """
+    )
+
+    assert names(found) == ["t-node-0", "t-node-1", "t-node-2"]
+    spec = found.objects[0]["spec"]
+    assert spec["containers"] == [
+        {"name": "node", "image": "i", "resources": {"limits": {"nvidia.com/gpu": 8}}}
+    ]
+    assert spec["nodeSelector"] == {"a": "b"}
+
+
+def test_a_train_job_without_its_runtime_says_so(workloads):
+    (found,) = workloads(
+        """
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        metadata: {name: t}
+        spec:
+          runtimeRef: {name: torch}
+          trainer: {numNodes: 2, resourcesPerNode: {limits: {nvidia.com/gpu: 8}}}
+        """
+    )
+
+    assert found.wanted == 2
+    assert "no file has its runtime torch" in found.notes[0]
+
+
+def test_storage_is_played_and_a_fixed_node_left_out(workloads):
+    pod, sets = workloads(
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: a}
+        spec:
+          nodeName: somewhere
+          containers: [{name: c, image: i}]
+          volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
+        ---
+        apiVersion: apps/v1
+        kind: StatefulSet
+        metadata: {name: b}
+        spec:
+          volumeClaimTemplates: [{metadata: {name: data}}]
+          template: {spec: {containers: [{name: c, image: i}]}}
+        """
+    )
+
+    assert pod.objects[0]["spec"]["volumes"] == [{"name": "data", "emptyDir": {}}]
+    assert "nodeName" not in pod.objects[0]["spec"]
+    assert len(pod.notes) == 2
+    spec = sets.objects[0]["spec"]
+    assert "volumeClaimTemplates" not in spec
+    assert spec["template"]["spec"]["volumes"] == [{"name": "data", "emptyDir": {}}]
+
+
+def test_the_files_own_values_stay_as_they_are(read):
+    (item,) = read(
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: a}
+        spec: {nodeName: n, containers: [{name: c, image: i}]}
+        """
+    )
+
+    split([item], namespace="lab")
+
+    assert item.content["spec"]["nodeName"] == "n"
+    assert item.content["metadata"] == {"name": "a"}
+
+
+def test_items_of_lists_have_their_own_lines(read):
+    items = read(
+        """\
+        apiVersion: v1
+        kind: List
+        items:
+        - apiVersion: v1
+          kind: Namespace
+          metadata: {name: a}
+        - apiVersion: v1
+          kind: Namespace
+          metadata:
+            name: b
+        """
+    )
+
+    assert [one.place.rpartition(":")[2] for one in items] == ["4", "7"]
+    assert items[1].line(("metadata", "name")) == 10
+
+
+def test_what_a_server_added_is_left_out(read):
+    (item,) = read(
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          {name: a, uid: u, resourceVersion: "1", ownerReferences: [{}], labels: {k: v}}
+        spec: {containers: []}
+        status: {phase: Running}
+        """
+    )
+
+    assert item.content["metadata"] == {"name": "a", "labels": {"k": "v"}}
+    assert "status" not in item.content
+
+
+def test_dates_are_texts_and_keys_too(read):
+    (item,) = read(
+        """
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: {name: a}
+        data: {on: 2026-12-01, 2: x}
+        """
+    )
+
+    assert item.content["data"] == {"true": "2026-12-01", "2": "x"}
+
+
+BOMB = "\n".join(
+    ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: b", "no object of Kubernetes"),
+        ("- a", "no object of Kubernetes"),
+        ("just words", "no object of Kubernetes"),
+        ("apiVersion: v1\nkind: Pod\nmetadata: {}", "no object of Kubernetes"),
+        ("apiVersion: v1\nkind: 5\nmetadata: {name: a}", "no object of Kubernetes"),
+        ("apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: 7}", "no object"),
+        ("apiVersion: v1\nkind: List\nitems: [{kind: Pod}]", "no object of Kubernetes"),
+        ("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {x: .inf}", "no number"),
+        ("a: &a [*a]", "larger or deeper"),
+        (BOMB, "larger or deeper"),
+        ("a: {{ .Values.x }}", "is not YAML"),
+        ("", "hold no object"),
+        ("---\n---\n", "hold no object"),
+    ],
+)
+def test_files_without_objects_are_told(read, text, said):
+    with pytest.raises(OperationError, match=said) as caught:
+        read(text)
+
+    assert caught.value.code in (1, 2)
+
+
+def test_every_file_that_cannot_be_read_is_told(tmp_path):
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("a: b", encoding="utf-8")
+
+    with pytest.raises(OperationError) as caught:
+        read_items([str(tmp_path / "none.yaml"), str(wrong)])
+
+    assert len(caught.value.messages) == 2
+    assert caught.value.code == 2
