@@ -73,7 +73,7 @@ class Api:
         content = json.loads(kubeconfig.read_text(encoding="utf-8"))
         cluster, user = content["clusters"][0]["cluster"], content["users"][0]["user"]
         pool = urllib3.PoolManager(
-            maxsize=8,
+            maxsize=16,
             retries=_RETRIES,
             ca_certs=cluster["certificate-authority"],
             cert_file=user["client-certificate"],
