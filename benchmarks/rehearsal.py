@@ -15,10 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from eks_device_operations._outcome import OperationError
-from eks_device_operations.control_plane import ControlPlane
 from eks_device_operations.rehearse.files import Item
 from eks_device_operations.rehearse.minors import nearest_binaries
-from eks_device_operations.rehearse.rehearsal import Rehearsal, Rehearsed, rehearse_on
+from eks_device_operations.rehearse.rehearsal import (
+    Rehearsal,
+    Rehearsed,
+    control_plane,
+    rehearse_on,
+)
 from eks_devices import ClusterPlan, Mechanism, NodegroupSpec, plan_cluster
 
 VERSION = "1.34"
@@ -104,12 +108,12 @@ def measured(manifests: list[dict[str, Any]], nodes: int) -> tuple[Rehearsed, st
     items = [Item(file="benchmark", content=one) for one in manifests]
     each = {"p5": nodes // 2, "g6e": nodes // 2}
     rehearsal = Rehearsal(plan=plan(), items=items, nodes=each, seconds=SECONDS)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "plane"
-        with ControlPlane(binaries, path, node_grace_seconds=SECONDS) as plane:
-            return rehearse_on(plane.api, rehearsal, kubelet_version=binaries.version), (
-                binaries.version
-            )
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        control_plane(binaries, Path(folder) / "plane") as plane,
+    ):
+        found = rehearse_on(plane.api, rehearsal, kubelet_version=binaries.version)
+    return found, binaries.version
 
 
 def figures(found: Rehearsed) -> dict[str, Any]:

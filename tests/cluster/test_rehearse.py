@@ -126,7 +126,8 @@ def test_the_command_tells_of_evicted_pods_and_leaves_nothing(
     assert not list(tmp_path.glob("eks-devices-rehearse-*"))
 
 
-def test_an_interrupt_leaves_no_process_and_no_folder(assembly, tmp_path):
+@pytest.mark.parametrize(("end", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_one_that_is_ended_leaves_no_process_and_no_folder(assembly, tmp_path, end, code):
     own = tmp_path / "own"
     own.mkdir()
     command = [sys.executable, "-m", "eks_device_operations", "rehearse"]
@@ -141,10 +142,10 @@ def test_an_interrupt_leaves_no_process_and_no_folder(assembly, tmp_path):
         time.sleep(0.1)
     assert running_in(own)
 
-    process.send_signal(signal.SIGINT)
+    process.send_signal(end)
     _, said = process.communicate(timeout=30)
 
-    assert process.returncode == 130, said
+    assert process.returncode == code, said
     assert running_in(own) == []
     assert list(own.iterdir()) == []
 

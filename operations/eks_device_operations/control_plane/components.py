@@ -102,7 +102,14 @@ def controller_manager(
     ]
 
 
-def scheduler(server: str, port: int, keys: Credentials, folder: Path) -> list[str]:
+def scheduler(
+    server: str,
+    port: int,
+    keys: Credentials,
+    folder: Path,
+    *,
+    nodes_to_score_percent: int | None = None,
+) -> list[str]:
     """The default scheduler; it looks again soon at Pods that did not fit."""
     certificate, key = keys.serving
     kubeconfig = keys.kubeconfig(server, "system:kube-scheduler")
@@ -114,6 +121,8 @@ def scheduler(server: str, port: int, keys: Credentials, folder: Path) -> list[s
         "podInitialBackoffSeconds": 1,
         "podMaxBackoffSeconds": 2,
     }
+    if nodes_to_score_percent is not None:
+        configuration["percentageOfNodesToScore"] = nodes_to_score_percent
     file = folder / "scheduler.json"
     file.write_text(json.dumps(configuration, indent=1), encoding="utf-8")
     return [

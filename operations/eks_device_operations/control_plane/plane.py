@@ -37,6 +37,8 @@ class ControlPlane:
         folder: Where logs and keys are.
         node_grace_seconds: How long a node counts as alive that says nothing; Kubernetes' default
             of less than a minute unless given.
+        nodes_to_score_percent: How many of the nodes that fit a Pod are compared, at least a
+            hundred; as many as Kubernetes thinks fit for the size of the cluster unless given.
 
     Attributes:
         folder: Where logs and keys are, also afterwards.
@@ -44,12 +46,18 @@ class ControlPlane:
     """
 
     def __init__(
-        self, binaries: Binaries, folder: Path, *, node_grace_seconds: int | None = None
+        self,
+        binaries: Binaries,
+        folder: Path,
+        *,
+        node_grace_seconds: int | None = None,
+        nodes_to_score_percent: int | None = None,
     ) -> None:
         self.folder = folder
         self.version = binaries.version
         self._binaries = binaries
         self._node_grace_seconds = node_grace_seconds
+        self._nodes_to_score = nodes_to_score_percent
         self._processes: list[Process] = []
         self._kubeconfig: Path | None = None
         self._api: Api | None = None
@@ -130,7 +138,9 @@ class ControlPlane:
         )
         healthy = _answers(api, f"https://{LOOPBACK}:{controllers}/healthz")
         self._run("kube-controller-manager", arguments, folder, healthy)
-        arguments = components.scheduler(server, scheduler, keys, folder)
+        arguments = components.scheduler(
+            server, scheduler, keys, folder, nodes_to_score_percent=self._nodes_to_score
+        )
         healthy = _answers(api, f"https://{LOOPBACK}:{scheduler}/healthz")
         self._run("kube-scheduler", arguments, folder, healthy)
         self._api, self._kubeconfig = api, kubeconfig

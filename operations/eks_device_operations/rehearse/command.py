@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 import tempfile
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +20,7 @@ from ..plan.plan_file import PlannedCluster
 if TYPE_CHECKING:
     from .rehearsal import Rehearsed
 
-# Nobody says that nodes live, and nothing here is about nodes that do not.
-_NODES_LIVE_SECONDS = 24 * 60 * 60
+_TERMINATED = 143
 _EXTRAS = {"trustme": "controlplane", "urllib3": "controlplane", "yaml": "check"}
 
 
@@ -63,11 +66,10 @@ def _rehearse(
     seconds: float,
     json: bool,
 ) -> Outcome:
-    from ..control_plane import ControlPlane  # noqa: PLC0415  (an extra)
-    from .files import read_items  # noqa: PLC0415
+    from .files import read_items  # noqa: PLC0415  (needs an extra)
     from .fleet import nodes_of, sizes_asked  # noqa: PLC0415
     from .minors import nearest_binaries  # noqa: PLC0415
-    from .rehearsal import Rehearsal, rehearse_on  # noqa: PLC0415
+    from .rehearsal import Rehearsal, control_plane, rehearse_on  # noqa: PLC0415
     from .report import as_document, report  # noqa: PLC0415
 
     plan = cluster_plan(planned.json)
@@ -83,15 +85,28 @@ def _rehearse(
         namespace=namespace,
         seconds=seconds,
     )
-    with tempfile.TemporaryDirectory(prefix="eks-devices-rehearse-") as folder:
-        plane = ControlPlane(
-            binaries, Path(folder) / "plane", node_grace_seconds=_NODES_LIVE_SECONDS
-        )
-        with plane:
-            found = rehearse_on(plane.api, rehearsal, kubelet_version=binaries.version)
+    with (
+        _ended_in_order(),
+        tempfile.TemporaryDirectory(prefix="eks-devices-rehearse-") as folder,
+        control_plane(binaries, Path(folder) / "plane") as plane,
+    ):
+        found = rehearse_on(plane.api, rehearsal, kubelet_version=binaries.version)
     show = as_document if json else report
     text = show(found, path=planned.path, version=binaries.version, width=terminal_width())
     return Outcome(code=_code(found), text=text, messages=_messages(found, note, seconds))
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Let a rehearsal that is told to end take its folder away."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _planned_cluster(folder: str, path: str | None) -> PlannedCluster:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
 
 from eks_devices import ClusterPlan
 from eks_devices.workload_check.documents import mapping
 
 from .._outcome import OperationError
-from ..control_plane import Api
+from ..control_plane import Api, Binaries, ControlPlane
 from .files import Item, Object
 from .fleet import NodesOfGroup, nodes_of
 from .joining import channel_templates, join_all
@@ -20,6 +22,27 @@ from .send import Sent, send_all
 from .settling import RESOURCES, settled
 from .watching import PodWatch
 from .workloads import Workload, split
+
+# Nobody says that nodes live, and nothing here is about nodes that do not.
+_NODES_LIVE_SECONDS: Final = 24 * 60 * 60
+# Which of so many equal nodes a Pod is on matters to nobody, and comparing them takes most of the
+# time. Kubernetes compares a hundred at least, so that smaller fleets are placed as ever.
+_NODES_TO_SCORE_PERCENT: Final = 1
+
+
+def control_plane(binaries: Binaries, folder: Path) -> ControlPlane:
+    """A control plane as a rehearsal takes it, not started yet.
+
+    Args:
+        binaries: What to run.
+        folder: Where logs and keys are.
+    """
+    return ControlPlane(
+        binaries,
+        folder,
+        node_grace_seconds=_NODES_LIVE_SECONDS,
+        nodes_to_score_percent=_NODES_TO_SCORE_PERCENT,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +173,7 @@ def _failures(api: Api) -> dict[tuple[str, str, str], str]:
     for event in events:
         about = event["involvedObject"]
         key = about["kind"], about.get("namespace", ""), about["name"]
-        found[owners.get(key, key)] = event["message"].removeprefix("Error creating: ")
+        found[owners.get(key, key)] = event["message"].rpartition("Error creating: ")[2]
     return found
 
 
