@@ -10,9 +10,10 @@ from typing import Any, Final
 from ..feasibility import Status, check_claims
 from ..findings import EksDevicesError, Finding, Severity
 from ..plans import ClusterPlan
-from ..workload_check import Document, PodVerdicts, Remark, WorkloadReport, check_workloads
+from ..workload_check import Document, Remark, WorkloadReport, check_workloads
 from ..workload_check.documents import Steps, flattened, mappings, path_of
-from .unknown import is_claim, is_unknown, judgeable
+from ..workload_check.pods import PodTemplate
+from .unknown import has_unknown, is_claim, is_unknown, judgeable
 
 _FIELDS: Final = {
     "resourceClaimName": "ResourceClaim",
@@ -21,6 +22,9 @@ _FIELDS: Final = {
 _NO_ENGINE: Final = "CheckExtraMissing"
 _NOT_FOUND: Final = "ClaimNotFound"
 _UNSERVED: Final = "NoNodegroupServesPod"
+# How Pods say which claims they and their containers have.
+_WIRING: Final = frozenset({"resourceClaims", "claims"})
+_DEEPEST: Final = 64
 
 ObjectKey = tuple[str, str, str]
 """Kind, namespace and name of a claim or a template."""
@@ -65,13 +69,19 @@ def check_manifests(
         return ManifestReport()
     given = [*flattened(documents)]
     known = judgeable(given)
-    report = check_workloads(known, plan, planned_claims=planned_claims)
-    quiet = _Quiet(report, _keys(given) - _keys(known), _refused(planned_claims, plan))
-    told = (_placed(one) for one in report.remarks if not quiet.says(one))
+    numbered = [replace(one, origin=str(number)) for number, one in enumerate(known)]
+    report = check_workloads(numbered, plan, planned_claims=planned_claims)
+    quiet = _Quiet(known, report, _keys(given) - _keys(known), _refused(planned_claims, plan))
+    told = (_placed(_of(known, one.document), one) for one in report.remarks if not quiet.says(one))
     return ManifestReport(
         findings=tuple(dict.fromkeys(told)),
-        named=frozenset(key for one in report.pods for _, key in _named(one)),
+        named=frozenset(key for one in report.pods for _, key in _named(one.pod)),
     )
+
+
+def _of(known: Sequence[Document], numbered: Document) -> Document:
+    """The document that was given by its number."""
+    return known[int(numbered.origin)]
 
 
 def _keys(documents: Iterable[Document]) -> set[ObjectKey]:
@@ -98,47 +108,68 @@ def _is_served(claim: Document, plan: ClusterPlan) -> bool:
     return any(one.status in (Status.FEASIBLE, Status.UNKNOWN) for one in verdicts)
 
 
-def _named(judged: PodVerdicts) -> Iterator[tuple[int, ObjectKey]]:
+def _named(pod: PodTemplate) -> Iterator[tuple[int, ObjectKey]]:
     """The claims and templates that Pods name, by the index of their entry."""
-    for index, entry in mappings(judged.pod.spec, "resourceClaims"):
+    for index, entry in mappings(pod.spec, "resourceClaims"):
         for field, kind in _FIELDS.items():
             if isinstance(name := entry.get(field), str):
-                yield index, (kind, judged.pod.namespace, name)
+                yield index, (kind, pod.namespace, name)
 
 
 class _Quiet:
     """What is said already, or only for want of what the deployment knows.
 
     Args:
-        report: What was found.
+        known: What was given, as far as it can be judged.
+        report: What was found; origins are numbers of what was given.
         unknown: Claims that cannot be judged before the deployment.
         refused: Claims of the app that no group serves.
     """
 
     def __init__(
         self,
+        known: Sequence[Document],
         report: WorkloadReport,
         unknown: AbstractSet[ObjectKey],
         refused: AbstractSet[ObjectKey],
     ) -> None:
+        self._known = known
         self._unserved = set()
-        self._entries = set()
-        for pod in report.pods:
-            place = id(pod.pod.document), pod.pod.steps
+        self._unknown = set()
+        for pod in (one.pod for one in report.pods):
             for index, key in _named(pod):
                 if key in refused:
-                    self._unserved.add(place)
-                if key in unknown or any(is_unknown(one) for one in key):
-                    self._entries.add((place[0], (*place[1], "resourceClaims", index)))
+                    self._unserved.add((pod.document.origin, pod.steps))
+                if key in unknown:
+                    place = (*pod.steps, "resourceClaims", index)
+                    self._unknown.add((pod.document.origin, place))
 
     def says(self, remark: Remark) -> bool:
         """Whether a remark is to be left out."""
-        place = id(remark.document), remark.steps
+        place = remark.document.origin, remark.steps
+        given = _of(self._known, remark.document)
+        value = _value_at(given.content, remark.steps)
         if remark.finding.code == _UNSERVED:
             return place in self._unserved
-        if remark.finding.code == _NOT_FOUND:
-            return place in self._entries
-        return is_unknown(_value_at(remark.document.content, remark.steps))
+        if remark.finding.code == _NOT_FOUND and is_unknown(given.namespace):
+            return True
+        if not _WIRING.isdisjoint(remark.steps) and has_unknown(_wiring(given.content)):
+            return True
+        return place in self._unknown or is_unknown(value)
+
+
+def _wiring(value: Any, depth: int = 0) -> list[Any]:
+    """What Pods of a manifest say of their claims."""
+    inside: Iterable[Any] = ()
+    found: list[Any] = []
+    if isinstance(value, Mapping):
+        found += [value[key] for key in _WIRING if key in value]
+        inside = value.values()
+    elif isinstance(value, (list, tuple)):
+        inside = value
+    for one in inside if depth < _DEEPEST else ():
+        found += _wiring(one, depth + 1)
+    return found
 
 
 def _value_at(value: Any, steps: Steps) -> Any:
@@ -153,12 +184,10 @@ def _value_at(value: Any, steps: Steps) -> Any:
     return value
 
 
-def _placed(remark: Remark) -> ManifestFinding:
+def _placed(document: Document, remark: Remark) -> ManifestFinding:
     """A finding with the path of its manifest, and of the place in it."""
-    document, found = remark.document, remark.finding
+    found, origin = remark.finding, document.origin
     at = path_of((*document.base, *remark.steps))
-    path = f"{document.origin}: {document.title}" + (f".{at}" if at else "")
+    path = f"{origin}: {document.title}" + (f".{at}" if at else "")
     severity = Severity.INFO if found.code == _NOT_FOUND else found.severity
-    return ManifestFinding(
-        origin=document.origin, finding=replace(found, path=path, severity=severity)
-    )
+    return ManifestFinding(origin=origin, finding=replace(found, path=path, severity=severity))
