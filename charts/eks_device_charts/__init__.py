@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 from .manifests import ImageSource, device_manifests, gpu_operator_values
 
 if TYPE_CHECKING:
+    from .chart_checks import chart_findings
     from .charts import claims_chart, device_charts
 
 __all__ = [
     "ImageSource",
+    "chart_findings",
     "claims_chart",
     "device_charts",
     "device_manifests",
@@ -24,7 +26,14 @@ __all__ = [
 ]
 
 
+_LATE = {
+    "chart_findings": ".chart_checks",
+    "claims_chart": ".charts",
+    "device_charts": ".charts",
+}
+
+
 def __getattr__(name: str) -> Any:
-    if name in ("claims_chart", "device_charts"):
-        return getattr(importlib.import_module(".charts", __name__), name)
+    if name in _LATE:
+        return getattr(importlib.import_module(_LATE[name], __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,6 +8,9 @@ from typing import Final
 from .vocabulary import DeviceType
 
 LABEL_PREFIX: Final = "eks-devices/"
+# All objects of our managers have it, with this value.
+MANAGED_BY_LABEL: Final = "app.kubernetes.io/managed-by"
+MANAGED_BY_US: Final = "eks-devices"
 NODEGROUP_LABEL: Final = "eks-devices/nodegroup"
 # All groups of a pool have it, so that Pods outlive the reservation of one of them.
 POOL_LABEL: Final = "eks-devices/nodegroup-pool"

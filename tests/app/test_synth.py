@@ -45,6 +45,17 @@ def test_the_only_warning_is_about_facts_that_nobody_could_check(assembly):
     assert [text for text in told if not any(one in text for one in known)] == []
 
 
+def test_its_claims_are_told_nothing_but_how_long_one_is_searched(assembly):
+    folder, _ = assembly
+    files = folder.glob("*.eks-devices.json")
+    clusters = [one for file in files for one in json.loads(file.read_text())["clusters"]]
+    found = [finding for one in clusters for finding in one["plan"]["findings"]]
+
+    assert sum(len(one["claims"]) for one in clusters) == 6
+    about_claims = [one for one in found if "claim" in one["path"]]
+    assert [one["code"] for one in about_claims] == ["LongSearch"]
+
+
 def test_validation_ran_and_found_no_fault(assembly):
     folder, _ = assembly
 

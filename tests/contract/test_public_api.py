@@ -97,6 +97,7 @@ EXPORTS = {
     ],
     "eks_device_charts": [
         "ImageSource",
+        "chart_findings",
         "claims_chart",
         "device_charts",
         "device_manifests",

@@ -12,6 +12,8 @@ from eks_devices.names import (
     COMPUTE_TYPE_LABEL,
     DEFAULT_OWNER,
     LABEL_PREFIX,
+    MANAGED_BY_LABEL,
+    MANAGED_BY_US,
     manager_label,
     mechanism_label,
 )
@@ -30,7 +32,7 @@ UNPRIVILEGED: Final[Object] = {
 }
 """The security context of a container that needs nothing of its node."""
 
-_MANAGED_BY = {"app.kubernetes.io/managed-by": "eks-devices"}
+_MANAGED_BY = {MANAGED_BY_LABEL: MANAGED_BY_US}
 _RBAC = "rbac.authorization.k8s.io"
 # Nodes that somebody else runs, whose images bring their own managers; none has our labels
 # unless a user writes them.

@@ -9,9 +9,10 @@ from typing import Any, Final
 
 from ..feasibility import Status, check_claims
 from ..findings import EksDevicesError, Finding, Severity
+from ..names import MANAGED_BY_LABEL, MANAGED_BY_US
 from ..plans import ClusterPlan
 from ..workload_check import Document, Remark, WorkloadReport, check_workloads
-from ..workload_check.documents import Steps, flattened, mappings, path_of
+from ..workload_check.documents import Steps, flattened, mapping, mappings, path_of
 from ..workload_check.pods import PodTemplate
 from .unknown import has_unknown, is_claim, is_unknown, judgeable
 
@@ -67,7 +68,7 @@ def check_manifests(
     """
     if not plan.nodegroups or not documents:
         return ManifestReport()
-    given = [*flattened(documents)]
+    given = [one for one in flattened(documents) if not _is_manager(one)]
     known = judgeable(given)
     numbered = [replace(one, origin=str(number)) for number, one in enumerate(known)]
     report = check_workloads(numbered, plan, planned_claims=planned_claims)
@@ -77,6 +78,11 @@ def check_manifests(
         findings=tuple(dict.fromkeys(told)),
         named=frozenset(key for one in report.pods for _, key in _named(one.pod)),
     )
+
+
+def _is_manager(document: Document) -> bool:
+    """Whether a manifest is of our own managers, which have a node's devices by right."""
+    return mapping(document.metadata, "labels").get(MANAGED_BY_LABEL) == MANAGED_BY_US
 
 
 def _of(known: Sequence[Document], numbered: Document) -> Document:
