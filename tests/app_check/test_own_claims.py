@@ -71,6 +71,29 @@ def test_groups_of_a_pool_are_told_together():
     assert "no node of g0, g1 can ever" in told.message
 
 
+MIXED = {
+    "instance_type": "inf2.8xlarge",
+    "alternative_instance_types": ["inf2.xlarge"],
+    "mechanism": DRA,
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("inf2.8xlarge", [("DependsOnInstanceType", "info")]),
+        ("inf2.xlarge", [("DependsOnInstanceType", "info")]),
+        ("inf2.2xlarge", [("NoDeviceMatches", "error")]),
+    ],
+)
+def test_a_group_of_several_types_is_at_fault_where_none_of_them_serves(name, told):
+    asked = DeviceRequest.neuron(1).where(
+        f'device.attributes["neuron.aws.com"].instanceType == "{name}"'
+    )
+    found = on_own(claim_of(asked), cluster_of(MIXED))
+    assert [(one.code, one.severity) for one in found] == told
+
+
 def test_of_many_groups_the_first_are_named():
     (told,) = on_own(claim_of(gpu(VOODOO)), cluster_of(*[P5] * 9))
     assert "no node of g0, g1, g2, g3, g4, g5 and 3 more can ever" in told.message

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from ..claims.elsewhere import elsewhere_findings
@@ -48,7 +49,7 @@ def claim_faults(
     codes = {one.code for one in said}
     names: dict[tuple[Status, str, str], list[NodegroupPlan]] = {}
     for group in groups:
-        (found,) = check_claims([manifest], group)
+        found = _of_group([check_claims([manifest], one)[0] for one in _by_type(group)])
         if found.status is not Status.FEASIBLE and codes.isdisjoint(_SAID.get(found.code, ())):
             names.setdefault((found.status, found.code, found.reason), []).append(group)
     told = (
@@ -56,6 +57,26 @@ def claim_faults(
         for (status, code, reason), where in names.items()
     )
     return [one for one in told if one is not None]
+
+
+def _by_type(group: NodegroupPlan) -> tuple[NodegroupPlan, ...]:
+    """A group as if it had one of its instance types alone, for each of them."""
+    if len(group.instance_types) == 1:
+        return (group,)
+    return tuple(
+        replace(group, instance_type=one, instance_types=(one,)) for one in group.instance_types
+    )
+
+
+def _of_group(verdicts: Sequence[Verdict]) -> Verdict:
+    """The verdict of a group whose nodes are of several types, from those of its types."""
+    order = (Status.ERROR, Status.UNKNOWN, Status.FEASIBLE, Status.INFEASIBLE)
+    worst = min(verdicts, key=lambda one: order.index(one.status))
+    refused = [one for one in verdicts if one.status is Status.INFEASIBLE]
+    if not refused or worst.status is not Status.FEASIBLE:
+        return worst
+    reason = f"nodes of some of its types cannot: {refused[0].reason}"
+    return replace(worst, status=Status.UNKNOWN, code="DependsOnInstanceType", reason=reason)
 
 
 def _of_verdict(
@@ -113,14 +134,12 @@ def fleet_findings(
     if named or not own:
         return
     names = {one.name for one in own}
-    found = check_claims([manifest], plan)
-    others = [
-        (verdict, group)
-        for verdict, group in zip(found, plan.nodegroups, strict=True)
-        if group.name not in names and _is_reachable(group, own)
-    ]
-    yield from _stopping(claim.path, [one for one, _ in others], own)
-    serving = [group for verdict, group in others if verdict.status is Status.FEASIBLE]
+    groups = [one for one in plan.nodegroups if one.name not in names and _is_reachable(one, own)]
+    nodes = tuple(node for one in groups for node in _by_type(one))
+    found = check_claims([manifest], replace(plan, nodegroups=nodes))
+    yield from _stopping(claim.path, found, own)
+    fitting = {one.nodegroup for one in found if one.status is Status.FEASIBLE}
+    serving = [one for one in groups if one.name in fitting]
     if serving and not any(elsewhere_findings(claim, own[0], serving)):
         yield info(
             "ClaimServedElsewhere",
@@ -146,16 +165,16 @@ def _stopping(
     path: str, verdicts: Sequence[Verdict], own: Sequence[NodegroupPlan]
 ) -> Iterator[Finding]:
     """The warnings of groups at which the scheduler ends its attempt at a Pod, by reason."""
-    names: dict[str, list[str]] = {}
+    names: dict[str, dict[str, None]] = {}
     for one in verdicts:
         if one.status is Status.ERROR and one.code != _OF_CLAIM:
-            names.setdefault(one.reason, []).append(one.nodegroup)
+            names.setdefault(one.reason, {})[one.nodegroup] = None
     for reason, groups in names.items():
         yield warning(
             "ClaimStopsScheduling",
             path,
-            f"while there are nodes of {listed_names(groups)}, the scheduler ends its attempt at a "
-            f"Pod of the claim there, also for nodes that could serve it: {reason}",
+            f"while there are nodes of {listed_names([*groups])}, the scheduler ends its attempt "
+            f"at a Pod of the claim there, also for nodes that could serve it: {reason}",
             fix=f"have its Pods choose nodes by {_selector(own[0])}: at others the scheduler then "
             "does not look",
             source=_SOURCE,
