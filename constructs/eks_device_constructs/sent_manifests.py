@@ -53,31 +53,39 @@ class _Scan:
     def __init__(self, stage: IConstruct) -> None:
         self.waiting: set[object] = {reference_of(stage)}
         self.found: list[SentManifests] = []
+        self._receivers: dict[tuple[object, str], KnownCluster | None] = {}
         older = sys.modules.get(_OLDER_MODULE)
         kinds = (eks.KubernetesManifest, *((older.KubernetesManifest,) if older else ()))
         for one in stage.node.find_all():
             if isinstance(one, Stack):
                 self.waiting.add(reference_of(one))
             elif isinstance(one, kinds) and not is_ours(one):
-                self.found.append(_sent(one))
+                self.found.append(self._sent(one))
         self.found += (one() for at, one in _charts(stage) if is_in_tree(at))
+
+    def _sent(self, sender: IConstruct) -> SentManifests:
+        resource = cast(CfnResource, node_of(sender).find_child("Resource").node.default_child)
+        properties: Mapping[str, Any] = resource._cfn_properties  # noqa: SLF001  (for subclasses)
+
+        def read() -> list[Document]:
+            found = manifests_in(stack_of(sender).resolve(properties.get("Manifest")))
+            path = node_of(sender).path
+            return [Document(origin=path, content=one) for one in found]
+
+        known = self._receiver(sender, properties.get("ClusterName"))
+        return SentManifests(sender=sender, known=known, read=read)
+
+    def _receiver(self, sender: IConstruct, name: object) -> KnownCluster | None:
+        """The cluster of a name, as far as it is known in the place of a sender."""
+        if not isinstance(name, str):
+            return None
+        key = reference_of(stack_of(sender)), name
+        if key not in self._receivers:
+            self._receivers[key] = known_by_names(sender, [name])
+        return self._receivers[key]
 
 
 _scans: WeakKeyDictionary[IConstruct, _Scan] = WeakKeyDictionary()
-
-
-def _sent(sender: IConstruct) -> SentManifests:
-    resource = cast(CfnResource, node_of(sender).find_child("Resource").node.default_child)
-    properties: Mapping[str, Any] = resource._cfn_properties  # noqa: SLF001  (for subclasses)
-    name = properties.get("ClusterName")
-
-    def read() -> list[Document]:
-        found = manifests_in(stack_of(sender).resolve(properties.get("Manifest")))
-        path = node_of(sender).path
-        return [Document(origin=path, content=one) for one in found]
-
-    known = known_by_names(sender, [name]) if isinstance(name, str) else None
-    return SentManifests(sender=sender, known=known, read=read)
 
 
 def note_chart(
