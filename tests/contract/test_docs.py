@@ -18,7 +18,13 @@ from eks_devices import (
 )
 
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
-RUN = ("README.md", "docs/claims.md", "docs/neuron-efa.md", "docs/nvidia.md")
+RUN = (
+    "README.md",
+    "docs/claim-checks.md",
+    "docs/claims.md",
+    "docs/neuron-efa.md",
+    "docs/nvidia.md",
+)
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)[^)]*\)")
 
