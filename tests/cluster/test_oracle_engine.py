@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from tests.cluster.engine_cases import CLASS, CLASSES, Generator, held, judgement, stored
@@ -79,7 +80,7 @@ def test_as_many_pods_fit_as_the_allocator_serves_one_after_another(oracle, case
 def served(oracle, case):
     setting = {"slices": case.slices, "classes": [CLASS], "features": gates(oracle.minor)}
     wanted = [stored(one, oracle.minor) for one in case.claims]
-    others = []
+    others: list[dict[str, Any]] = []
     for pods in range(MOST_PODS):
         answer = oracle.ask([*wanted, *others], node="node", seconds=3, **setting)
         if not answer.allocated:

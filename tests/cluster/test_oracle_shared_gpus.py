@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tests.cluster.engine_cases import held
 from tests.cluster.oracle.oracle import Scope, claim_of, gates
@@ -48,7 +50,8 @@ def test_as_many_pods_fit_as_the_library_says(oracle, setting, name):
         one if is_named else claim_of(one, f"own-{at}")
         for at, (one, is_named) in enumerate(zip(claims, named, strict=True))
     ]
-    others, pods = [], 0
+    others: list[dict[str, Any]] = []
+    pods = 0
     while pods < MOST_PODS:
         new = wanted if not pods else [w for w, n in zip(wanted, named, strict=True) if not n]
         answer = oracle.ask([*new, *others], node="node", seconds=2, **here)
@@ -58,4 +61,4 @@ def test_as_many_pods_fit_as_the_library_says(oracle, setting, name):
         pods += 1
         others += [held(one, answer) for one in new]
 
-    assert pods == (min(fits, MOST_PODS) if status == "feasible" else 0)
+    assert pods == (min(fits or 0, MOST_PODS) if status == "feasible" else 0)

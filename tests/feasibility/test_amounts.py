@@ -1,5 +1,7 @@
 """Devices that claims share by amounts, are cut from common counters, or are tainted."""
 
+from typing import Any
+
 import pytest
 from tests.feasibility_claims import claim, exactly, first_of, template
 
@@ -33,7 +35,9 @@ def shared(policy=None, memory="16Gi", name="gpu"):
 
 
 def asks(amount=None, **more):
-    capacity = {} if amount is None else {"capacity": {"requests": {"memory": amount}}}
+    capacity: dict[str, Any] = (
+        {} if amount is None else {"capacity": {"requests": {"memory": amount}}}
+    )
     return exactly("any", **capacity, **more)
 
 
@@ -181,7 +185,8 @@ BROKEN = {"name": "gpu", "taints": [{"key": "broken", "value": "xid", "effect": 
     ],
 )
 def test_a_tainted_device_is_had_by_those_who_tolerate_it(toleration, expected):
-    wanted = claim(exactly("any", **({"tolerations": [toleration]} if toleration else {})))
+    tolerations: dict[str, Any] = {"tolerations": [toleration]} if toleration else {}
+    wanted = claim(exactly("any", **tolerations))
 
     found = said([BROKEN], wanted)
 

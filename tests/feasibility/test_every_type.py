@@ -1,5 +1,7 @@
 """Whatever is known of a type: as many devices as it has are never said to be too many."""
 
+from typing import Any
+
 import pytest
 from tests.feasibility_claims import claim, exactly
 
@@ -19,7 +21,8 @@ BLOCK = Capacity.block("cr-0123456789abcdef0")
 
 
 def plan_of(name):
-    options = {"capacity": BLOCK} if AcceleratedInstanceType.of(name).nvlink_domain else {}
+    needs_block = AcceleratedInstanceType.of(name).nvlink_domain
+    options: dict[str, Any] = {"capacity": BLOCK} if needs_block else {}
     spec = NodegroupSpec(
         name="g", instance_type=name, max_size=1, mechanism=Mechanism.DRA, **options
     )
