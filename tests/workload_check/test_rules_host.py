@@ -145,13 +145,31 @@ def test_a_privileged_container_that_is_sent_to_devices_it_does_not_ask_for_is_t
 
 
 @pytest.mark.parametrize("value", ["all", "0,1", "GPU-0a"])
-def test_gpus_that_the_environment_shows_beside_a_claim_are_a_warning(value: str) -> None:
-    spec = gpu_pod()
-    spec["spec"]["containers"][0]["env"] = env(NVIDIA_VISIBLE_DEVICES=value)
+def test_gpus_that_the_environment_of_a_sidecar_shows_are_a_warning(value: str) -> None:
+    variables = env(NVIDIA_VISIBLE_DEVICES=value)
+    spec = pod(
+        container(resources=listing("gpus")),
+        container("sidecar", env=variables),
+        resourceClaims=[of_template()],
+    )
     (found,) = remarks(template(), spec)
 
     assert found.finding.code == "VisibleDevicesBypass"
     assert place(found)["value"] == value
+
+
+def test_gpus_that_the_environment_shows_beside_a_limit_are_a_warning() -> None:
+    spec = pod(container(resources=limits(gpu=1), env=env(NVIDIA_VISIBLE_DEVICES="all")))
+
+    assert codes(spec, plan=PLUGIN) == ["VisibleDevicesBypass"]
+
+
+def test_a_container_with_a_claim_for_gpus_sees_those_alone() -> None:
+    spec = gpu_pod()
+    spec["spec"]["containers"][0]["env"] = env(NVIDIA_VISIBLE_DEVICES="all")
+    found = findings(template(), spec)
+
+    assert [(one.code, one.severity) for one in found] == [("VisibleDevicesUseless", "info")]
 
 
 @pytest.mark.parametrize("value", ["void", "none", ""])

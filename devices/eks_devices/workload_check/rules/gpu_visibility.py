@@ -18,11 +18,12 @@ _RUNTIME: Final = (
     "https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/"
     "docker-specialized.html"
 )
+_DRIVER: Final = "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu"
 _KUBELET: Final = "https://github.com/kubernetes/kubernetes/blob/master/pkg/kubelet/kubelet_pods.go"
 
 
 def visible_gpus(context: Context) -> Iterator[Told]:
-    """NVIDIA_VISIBLE_DEVICES written in a Pod spec: it wins over who hands the GPUs out."""
+    """NVIDIA_VISIBLE_DEVICES written in a Pod spec: it wins over the device plugin."""
     claims = {one.name: one for one in context.claims}
     for container in context.containers:
         counted = asks_for(container, lambda name: name.startswith(NVIDIA_RESOURCES))
@@ -32,8 +33,11 @@ def visible_gpus(context: Context) -> Iterator[Told]:
             if name != VISIBLE_DEVICES or value is None:
                 continue
             steps = (*container.steps, "env", index)
-            if value.strip().lower() not in _NONE:
-                yield from _seen(context, steps, value, asks=counted or claimed)
+            hides = value.strip().lower() in _NONE
+            if not hides and claimed and not counted:
+                yield _useless(context, steps, value)
+            elif not hides:
+                yield from _seen(context, steps, value, asks=counted)
             elif counted and _by_plugin(context):
                 yield context.warn(
                     steps,
@@ -43,6 +47,17 @@ def visible_gpus(context: Context) -> Iterator[Told]:
                     fix="leave the variable out",
                     source=_KUBELET,
                 )
+
+
+def _useless(context: Context, steps: tuple[str | int, ...], value: str) -> Told:
+    return context.tell(
+        steps,
+        "VisibleDevicesUseless",
+        f"the DRA driver writes {VISIBLE_DEVICES}={NO_DEVICES} into containers that list claims "
+        f"for GPUs, and gives them theirs by itself: {value} adds nothing",
+        fix="leave the variable out",
+        source=_DRIVER,
+    )
 
 
 def _by_plugin(context: Context) -> bool:
