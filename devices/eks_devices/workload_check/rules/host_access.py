@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from ..._data import read_toml
-from ...names import CLASS_RESOURCES
+from ...names import CLASS_RESOURCES, MANAGED_BY_LABEL, MANAGED_BY_US
 from ...plans import NodegroupPlan
 from ..documents import Steps, mapping, mappings
 from ..pods import Container
@@ -19,8 +19,6 @@ from .how_many import is_on_every_node
 _SECURITY: Final = "https://kubernetes.io/docs/tasks/configure-pod-container/security-context/"
 _ALL_DEVICES: Final = "/dev"
 _SOCKETS: Final = "sockets"
-# On what this library installs, and on the Pods of it.
-_OURS: Final = ("app.kubernetes.io/managed-by", "eks-devices")
 
 
 def asks_for_devices(container: Container) -> bool:
@@ -56,9 +54,8 @@ def host_paths(context: Context) -> Iterator[Told]:
 
 def _is_ours(context: Context) -> bool:
     """Whether Pods are of a manager that this library installs."""
-    key, name = _OURS
     owners = (context.pod.metadata, context.pod.document.metadata)
-    return any(mapping(one, "labels").get(key) == name for one in owners)
+    return any(mapping(one, "labels").get(MANAGED_BY_LABEL) == MANAGED_BY_US for one in owners)
 
 
 def _is_manager(context: Context) -> bool:
