@@ -253,6 +253,13 @@ def test_a_claim_for_efa_in_the_network_of_the_node_is_an_error() -> None:
     assert found.steps == ("spec", "hostNetwork")
 
 
+def test_a_resource_that_is_named_after_the_class_is_a_claim_too() -> None:
+    resource = "deviceclass.resource.kubernetes.io/efa.networking.k8s.aws"
+    spec = pod(container(resources=limits(**{resource: 1}, **PAGES)), hostNetwork=True)
+
+    assert codes(spec) == ["EfaClaimOnHostNetwork"]
+
+
 def test_other_pods_may_be_in_the_network_of_the_node() -> None:
     assert codes(with_efas(pod_options={"hostNetwork": True}), plan=PLUGIN) == []
     assert codes(template(), gpu_pod(hostNetwork=True), plan=P5) == []

@@ -144,6 +144,21 @@ def test_a_privileged_container_that_is_sent_to_devices_it_does_not_ask_for_is_t
     assert codes(pod(*spec["spec"]["containers"], tolerations=[])) == []
 
 
+@pytest.mark.parametrize(
+    ("label", "is_told"),
+    [("kubernetes.io/os", False), ("node.kubernetes.io/instance-type", True)],
+)
+def test_a_privileged_container_is_sent_to_devices_by_a_label_of_theirs(
+    label: str, is_told: bool
+) -> None:
+    open_to_all = cluster_of({"instance_type": "p5.48xlarge", "taints": []})
+    value = {"kubernetes.io/os": "linux"}.get(label, "p5.48xlarge")
+    one = container(securityContext={"privileged": True})
+    spec = pod(one, tolerations=[], nodeSelector={label: value})
+
+    assert bool(codes(spec, plan=open_to_all)) is is_told
+
+
 @pytest.mark.parametrize("value", ["all", "0,1", "GPU-0a"])
 def test_gpus_that_the_environment_of_a_sidecar_shows_are_a_warning(value: str) -> None:
     variables = env(NVIDIA_VISIBLE_DEVICES=value)

@@ -6,18 +6,19 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from ..._data import read_toml
-from ...names import EFA_DRIVER
+from ...names import CLASS_RESOURCES, EFA_CLASS, EFA_DRIVER
 from ...plans import NodegroupPlan
 from ...quantities import MIB, quantity_of
 from ...vocabulary import DeviceType, OperatingSystem
 from ..documents import mapping, sequence
 from ..pods import Container
-from .asking import amount, is_lasting
+from .asking import amount, asks_for, is_lasting
 from .claim_content import types_of
 from .context import Context, Told
 from .efa_use import takes_efa
 from .readable import UNKNOWN
 
+_CLASS_RESOURCE: Final = f"{CLASS_RESOURCES}{EFA_CLASS}"
 _HUGEPAGES: Final = "hugepages-2Mi"
 _PAGE_MIB: Final = 2
 _SPELLINGS: Final = ("IPC_LOCK", "CAP_IPC_LOCK")
@@ -148,19 +149,19 @@ def efa_claim_on_host_network(context: Context) -> Iterator[Told]:
     """A Pod in the network of its node, with a claim for EFAs."""
     if context.spec.get("hostNetwork") is not True:
         return
-    for claim in context.claims:
-        if DeviceType.EFA in types_of(claim):
-            yield context.error(
-                ("hostNetwork",),
-                "EfaClaimOnHostNetwork",
-                f"the DRA driver of EFA ({EFA_DRIVER}) starts no Pod with its devices in the "
-                "network of the node, so the Pod would wait for ever",
-                got=True,
-                allowed="a network of the Pod's own beside claims for EFA",
-                fix="leave hostNetwork out, or use the device plugin for EFA",
-                source=_DRANET,
-            )
-            return
+    # From Kubernetes 1.36 on, a resource that is named after the class is a claim too.
+    by_class = any(asks_for(one, _CLASS_RESOURCE.__eq__) for one in context.containers)
+    if by_class or any(DeviceType.EFA in types_of(claim) for claim in context.claims):
+        yield context.error(
+            ("hostNetwork",),
+            "EfaClaimOnHostNetwork",
+            f"the DRA driver of EFA ({EFA_DRIVER}) starts no Pod with its devices in the network "
+            "of the node, so the Pod would wait for ever",
+            got=True,
+            allowed="a network of the Pod's own beside claims for EFA",
+            fix="leave hostNetwork out, or use the device plugin for EFA",
+            source=_DRANET,
+        )
 
 
 RULES = (

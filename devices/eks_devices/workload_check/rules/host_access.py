@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from ..._data import read_toml
-from ...names import CLASS_RESOURCES, MANAGED_BY_LABEL, MANAGED_BY_US
+from ...names import (
+    CLASS_RESOURCES,
+    GPU_PRESENT_LABEL,
+    INSTANCE_TYPE_LABEL,
+    LABEL_PREFIX,
+    MANAGED_BY_LABEL,
+    MANAGED_BY_US,
+)
 from ...plans import NodegroupPlan
 from ..documents import Steps, mapping, mappings
 from ..pods import Container
@@ -196,12 +203,17 @@ def _is_admin(context: Context) -> bool:
 
 def _is_meant_for_devices(context: Context) -> bool:
     """Whether Pods are sent to nodes with devices; agents that run on each node are left out."""
-    selects = bool(mapping(context.spec, "nodeSelector"))
+    selects = any(map(_is_of_devices, mapping(context.spec, "nodeSelector")))
     keys = [one.get("key") for _, one in mappings(context.spec, "tolerations")]
     tolerates = any(isinstance(one, str) and is_device(one) for one in keys)
     if is_on_every_node(context.pod) or not (selects or tolerates):
         return False
     return bool(_with_devices(context))
+
+
+def _is_of_devices(label: str) -> bool:
+    """Whether a label tells nodes with devices from others."""
+    return label in (INSTANCE_TYPE_LABEL, GPU_PRESENT_LABEL) or label.startswith(LABEL_PREFIX)
 
 
 RULES = (host_paths, privileged_containers)
