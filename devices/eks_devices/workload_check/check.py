@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -110,12 +110,13 @@ class _Check:
         pods = list(PodFinder(self._documents).pods())
         claims = [tuple(self._claims.of(pod)) for pod in pods]
         alone = self._of_claims()
+        contexts = [self._context(pod, some) for pod, some in zip(pods, claims, strict=True)]
         judged = [
             found
-            for pod, named in zip(pods, claims, strict=True)
-            if (found := self._of_pod(pod, named)) is not None
+            for pod, named, context in zip(pods, claims, contexts, strict=True)
+            if (found := self._of_pod(pod, named, context)) is not None
         ]
-        self._of_all(zip(pods, claims, strict=True))
+        self._of_all(contexts)
         return WorkloadReport(
             remarks=tuple(self._remarks),
             pods=tuple(judged),
@@ -128,11 +129,11 @@ class _Check:
         asked = (one.origin for one in self._documents if one.kind in _ASKED)
         return frozenset((*asked, *(one.document.origin for one in pods)))
 
-    def _of_all(self, pods: Iterable[tuple[PodTemplate, tuple[PodClaim, ...]]]) -> None:
+    def _of_all(self, pods: Sequence[Context]) -> None:
         """What only all manifests together tell."""
         whole = Whole(
             documents=self._documents,
-            pods=[self._context(pod, some) for pod, some in pods],
+            pods=pods,
             planned_claims=self._planned,
             plan=self._plan,
         )
@@ -165,9 +166,10 @@ class _Check:
                 judged.append(ClaimVerdicts(document=one, verdicts=verdicts))
         return tuple(judged)
 
-    def _of_pod(self, pod: PodTemplate, claims: tuple[PodClaim, ...]) -> PodVerdicts | None:
+    def _of_pod(
+        self, pod: PodTemplate, claims: tuple[PodClaim, ...], context: Context
+    ) -> PodVerdicts | None:
         if not pod.is_partial:
-            context = self._context(pod, claims)
             for rule in RULES:
                 self._note(pod.document, rule(context), below=pod.steps)
         version = self._plan.kubernetes_version
