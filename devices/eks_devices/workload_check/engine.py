@@ -60,11 +60,12 @@ class Asked:
             {"name": name, "exactly": {"deviceClassName": kind, "count": min(count, _MOST)}}
             for name, kind, count in resources
         ]
+        # The scheduler makes one for each Pod.
         claim = {
             "apiVersion": "resource.k8s.io/v1",
-            "kind": "ResourceClaim",
+            "kind": "ResourceClaimTemplate",
             "metadata": {"name": "resources"},
-            "spec": {"devices": {"requests": requests}},
+            "spec": {"spec": {"devices": {"requests": requests}}},
         }
         return Asked(
             key=(*self.key, resources),
