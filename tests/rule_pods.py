@@ -15,6 +15,7 @@ from eks_devices.workload_check.documents import flattened, frozen
 from eks_devices.workload_check.pods import pods_of
 from eks_devices.workload_check.report import Remark
 from eks_devices.workload_check.rules import RULES, SET_RULES, Context, Whole
+from eks_devices.workload_check.rules.own_classes import own_classes
 from eks_devices.workload_check.serving import Serving
 
 GPU, NEURON, EFA = "gpu.nvidia.com", "neuron.aws.com", "efa.networking.k8s.aws"
@@ -41,6 +42,7 @@ def remarks(
             claims=tuple(known.of(pod)),
             plan=plan,
             groups=serving.reachable(pod, amounts_of(pod)),
+            classes=own_classes(documents),
         )
         for document in documents
         for pod in pods_of(document)

@@ -13,6 +13,7 @@ CODE = r"[A-Z][a-z]+(?:[A-Z][a-z]*)+"
 # Kinds and values of Kubernetes, and a type of the package, spelled alike.
 OTHERS = {
     "DaemonSet",
+    "DeviceClass",
     "DoNotSchedule",
     "DoesNotExist",
     "ExactCount",

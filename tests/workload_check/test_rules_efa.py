@@ -121,6 +121,30 @@ def test_a_class_that_is_not_known_here_may_be_of_efa() -> None:
     assert codes(template(request(device_class="fabric.example.com")), spec) == []
 
 
+@pytest.mark.parametrize(
+    ("driver", "wanted"),
+    [
+        ("gpu.nvidia.com", ["EfaEnvironmentWithoutDevice"]),
+        ("dra.net", ["EfaWithoutHugePages"]),
+        ("other.example.com", []),
+    ],
+)
+def test_the_driver_of_a_class_in_the_manifests_says_what_its_devices_are(
+    driver: str, wanted: list[str]
+) -> None:
+    expression = f"device.driver == '{driver}' && device.attributes['{driver}'].fast"
+    own = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "DeviceClass",
+        "metadata": {"name": "fast.example.com"},
+        "spec": {"selectors": [{"cel": {"expression": expression}}]},
+    }
+    spec = gpu_pod()
+    spec["spec"]["containers"][0]["env"] = env(FI_PROVIDER="efa")
+
+    assert codes(own, template(request(device_class="fast.example.com")), spec) == wanted
+
+
 def test_a_privileged_container_and_one_that_ends_before_are_told_nothing_of_efa() -> None:
     privileged = container(env=env(FI_PROVIDER="efa"), securityContext={"privileged": True})
     init = container("init", env=env(FI_PROVIDER="efa"))

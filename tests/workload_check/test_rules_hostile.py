@@ -43,6 +43,7 @@ from eks_devices.workload_check import Document
 from eks_devices.workload_check.claimed import KnownClaims
 from eks_devices.workload_check.pods import PodTemplate, pods_of
 from eks_devices.workload_check.rules import RULES, SET_RULES, Context, Whole
+from eks_devices.workload_check.rules.own_classes import own_classes
 from eks_devices.workload_check.rules.readable import UNKNOWN, readable
 
 Path = tuple[str | int, ...]
@@ -123,7 +124,10 @@ PRIORITY = {"kind": "PriorityClass", "metadata": {"name": "high"}, "globalDefaul
 DEVICE_CLASS = {
     "kind": "DeviceClass",
     "metadata": {"name": "x"},
-    "spec": {"extendedResourceName": "nvidia.com/gpu"},
+    "spec": {
+        "extendedResourceName": "nvidia.com/gpu",
+        "selectors": [{"cel": {"expression": "device.driver == 'dra.net'"}}],
+    },
 }
 QUOTA = {
     "kind": "ResourceQuota",
@@ -201,7 +205,11 @@ def look(content: Any, index: int) -> list[str]:
     claims = list(known.of(sane))
     if index in (1, 2):
         object.__setattr__(claims[index - 1], "manifest", content)
-    context = Context(pod=pod, claims=tuple(claims), plan=PLAN, groups=PLAN.nodegroups)
+    read = [Document(origin="x", content=readable(one.content)) for one in documents]
+    classes = own_classes(one for one in read if isinstance(one.content, dict))
+    context = Context(
+        pod=pod, claims=tuple(claims), plan=PLAN, groups=PLAN.nodegroups, classes=classes
+    )
     whole = Whole(documents=documents, pods=[context], planned_claims=CLAIMS[:1], plan=PLAN)
     found = [str(finding) for rule in RULES for _, finding in rule(context)]
     return found + [str(finding) for rule in SET_RULES for _, _, finding in rule(whole)]

@@ -20,6 +20,7 @@ from .documents import DEFAULT_NAMESPACE, Document, Steps, flattened, path_of, p
 from .pods import PodTemplate
 from .report import ClaimVerdicts, PodVerdicts, Remark, WorkloadReport
 from .rules import RULES, SET_RULES, Context, Whole
+from .rules.own_classes import own_classes
 from .serving import Judged, Serving
 from .telling import by_both, failing, served, unserved
 from .tolerations import toleration_faults
@@ -85,6 +86,7 @@ class _Check:
         self._planned = self._readable(planned)
         classes = tuple(one for one in self._documents if one.kind == _CLASS)
         self._claims = KnownClaims(self._documents, self._planned)
+        self._own_classes = own_classes(classes)
         self._serving = Serving(plan, classes)
         self._alone = ClaimCheck(self._serving)
 
@@ -143,7 +145,9 @@ class _Check:
 
     def _context(self, pod: PodTemplate, claims: tuple[PodClaim, ...]) -> Context:
         groups = self._serving.reachable(pod, amounts_of(pod))
-        return Context(pod=pod, claims=claims, plan=self._plan, groups=groups)
+        return Context(
+            pod=pod, claims=claims, plan=self._plan, groups=groups, classes=self._own_classes
+        )
 
     def _of_versions(self) -> None:
         for one in self._documents:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ from ...vocabulary import DeviceType, Mechanism
 from ..claimed import PodClaim
 from ..documents import Steps, path_of
 from ..pods import Container, PodTemplate
+from .own_classes import with_known_classes
 from .readable import readable
 
 Told = tuple[Steps, Finding]
@@ -25,20 +26,22 @@ class Context:
     """A Pod template, its claims and the node groups.
 
     Rules see copies of manifests, in which nothing raises; `given` is the template itself.
-    `groups` are those to whose nodes the Pods may come.
+    `groups` are those to whose nodes the Pods may come; `classes` are DeviceClasses of the user's
+    whose devices are known: claims name those of the drivers in their place.
     """
 
     pod: PodTemplate
     claims: tuple[PodClaim, ...]
     plan: ClusterPlan
     groups: tuple[NodegroupPlan, ...]
+    classes: Mapping[str, DeviceType] = field(default_factory=dict)
     given: PodTemplate = field(init=False)
 
     def __post_init__(self) -> None:
         """Put copies in the place of what was given."""
         object.__setattr__(self, "given", self.pod)
         object.__setattr__(self, "pod", _readable_pod(self.pod))
-        claims = tuple(_readable_claim(one) for one in self.claims)
+        claims = tuple(_readable_claim(one, self.classes) for one in self.claims)
         object.__setattr__(self, "claims", claims)
 
     @property
@@ -98,8 +101,8 @@ def _readable_pod(pod: PodTemplate) -> PodTemplate:
     return replace(pod, document=document, spec=spec, metadata=metadata)
 
 
-def _readable_claim(claim: PodClaim) -> PodClaim:
-    manifest = readable(claim.manifest)
+def _readable_claim(claim: PodClaim, classes: Mapping[str, DeviceType]) -> PodClaim:
+    manifest = with_known_classes(readable(claim.manifest), classes)
     return replace(claim, manifest=manifest if isinstance(manifest, dict) else None)
 
 
