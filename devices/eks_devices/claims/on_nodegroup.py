@@ -68,6 +68,20 @@ def claim_manifest(
     return manifest
 
 
+def written_manifest(claim: DeviceClaim, plan: NodegroupPlan) -> dict[str, Any]:
+    """The manifest of a claim for a group, whose devices and drivers need not serve it.
+
+    Args:
+        claim: The claim.
+        plan: The plan of the group, which fills open counts.
+
+    Raises:
+        EksDevicesError: Every fault of the claim on the instance type.
+    """
+    fitted, all_of = fitted_claim(claim, plan), partial(all_on_nodegroup, plan)
+    return fitted.to_dict_of(plan.kubernetes_version, _type_of(claim, plan), all_of)
+
+
 def _judged(
     claim: DeviceClaim, plan: NodegroupPlan, build: DranetBuild | None
 ) -> tuple[dict[str, Any], list[Finding]]:
@@ -82,9 +96,7 @@ def _judged(
         )
         manifest = None
     try:
-        manifest = manifest or fitted.to_dict_of(
-            plan.kubernetes_version, _type_of(claim, plan), all_of
-        )
+        manifest = manifest or written_manifest(claim, plan)
     except EksDevicesError as error:
         raise EksDevicesError(_each_once([*own, *faults, *error.faults])) from None
     return manifest, [*own, *faults]
