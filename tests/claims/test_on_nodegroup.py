@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.claim_rows import cluster, make
 
 from eks_devices import (
+    AllocationMode,
     Capacity,
     ComputeDomain,
     DeviceRequest,
@@ -20,6 +22,7 @@ from eks_devices import (
     plan_nodegroup,
 )
 from eks_devices.claims.on_nodegroup import claim_findings, claim_manifest
+from eks_devices.feasibility import check_claims
 
 GROUP, ROOT = MatchAttribute.DEVICE_GROUP, MatchAttribute.PCIE_ROOT
 
@@ -229,3 +232,12 @@ def test_efas_that_pods_share_are_warned_of_and_those_of_a_template_are_not():
 
     assert told(ResourceClaim) == [("EfaSharedClaim", "claims.train/a.requests[1]")]
     assert told(ResourceClaimTemplate) == []
+
+
+def test_the_check_fills_open_counts_as_the_group_does():
+    plan = cluster("p5.48xlarge", efa=16)
+    claim = make(DeviceRequest.gpu(AllocationMode.ALL), DeviceRequest.efa())
+
+    (said,) = check_claims([claim], plan)
+
+    assert (said.status, len(said.devices)) == ("feasible", 24)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from .._frozen import FrozenDict
+from ..claims.on_nodegroup import written_manifest
 from ..claims.templates import ResourceClaim, ResourceClaimTemplate
 from ..findings import EksDevicesError, Finding, raise_faults
 from ..plans import ClusterPlan, NodegroupPlan
@@ -165,9 +166,7 @@ class _NotOnTypeError(Exception):
 
 def _of_ours(claim: Any, group: NodegroupPlan) -> Wanted:
     try:
-        manifest = claim.to_dict(
-            kubernetes_version=group.kubernetes_version, instance_type=group.instance_type
-        )
+        manifest = written_manifest(claim, group)
     except EksDevicesError as error:
         raise _NotOnTypeError(error.faults[0]) from error
     return read_manifest(manifest, path_of(claim))
