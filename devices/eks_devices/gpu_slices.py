@@ -12,7 +12,7 @@ from .feature_gates import told_gates
 from .mig import Partition, possible_partitions, published_partitions
 from .names import GPU_DRIVER, PASSTHROUGH_GATE, PCIE_ROOT_ATTRIBUTE
 from .plans import DevicePlan, NodegroupPlan
-from .published import published
+from .published import gpu_memory, published
 from .quantities import MIB, amount_of
 from .slice_values import Json, device_of, one_by_one, version
 
@@ -59,7 +59,7 @@ def _gpus(name: str, count: int) -> list[Json]:
         "cudaComputeCapability": version(model["cudaComputeCapability"]),
         **data["alike"][GPU_DRIVER],
     }
-    memory = record.get("memory", model["memory"])
+    memory = str(gpu_memory(name))
     return [
         device_of(
             f"gpu-{index}",

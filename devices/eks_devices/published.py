@@ -42,6 +42,15 @@ def gpu_model(name: str) -> str | None:
     return str(record["model"]) if record else None
 
 
+def gpu_memory(name: str) -> str | None:
+    """The memory that each GPU of a type publishes, a quantity; None when it is not known."""
+    data = published()
+    record = data["gpus"].get(name)
+    if record is None:
+        return None
+    return str(record.get("memory") or data["gpuModels"][record["model"]]["memory"])
+
+
 def is_read(name: str, device_type: DeviceType) -> bool:
     """Whether somebody read the GPUs or EFAs of a type from a node."""
     return name in published()["gpus" if device_type is DeviceType.GPU else "efas"]

@@ -244,3 +244,13 @@ def test_what_is_meant_is_told():
 
     assert found.path == "claims.n/c.requests[0].selectors[0]"
     assert found.fix == "did you mean dra.net/numaNode?"
+
+
+def test_memory_is_compared_on_a_type_without_a_group_too():
+    large = make(R.gpu().where(S.gpu_memory_at_least("80Gi")))
+
+    assert faults(lambda: devices(large, "p5.48xlarge")) == {
+        "requests[0].selectors[0]": "MemoryAboveDriverNumber"
+    }
+    for name in (None, "p4de.24xlarge", "g7e.2xlarge"):
+        assert devices(large, name)

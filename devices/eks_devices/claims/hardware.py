@@ -15,6 +15,7 @@ from ..quantities import MIB, amount_of
 from ..vocabulary import DeviceType
 from .asked import Asked, count_of, request_path
 from .kinds import WHOLE_GPUS, RequestKind
+from .memory_selectors import memory_selector_faults
 from .requests import DeviceRequest
 
 _TYPES_PAGE = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html"
@@ -108,6 +109,7 @@ def _option_faults(
         yield from _profile(f"{path}.profile", request.profile, instance)
     if request.memory is not None:
         yield from _memory(f"{path}.memory", request.memory, instance)
+    yield from memory_selector_faults(path, request, instance)
     if request.kind is RequestKind.VFIO and not instance.bare_metal:
         yield _not_metal(path, instance)
     if request.mode is not None:

@@ -12,12 +12,13 @@ from ..instance_types import AcceleratedInstanceType
 from ..names import DRIVERS
 from ..plans import NodegroupPlan
 from ..published import is_published, is_read
-from ..quantities import MIB, amount_of
+from ..quantities import amount_of
 from ..resource_slices import resource_slice
 from ..vocabulary import DeviceType
 from .cel_reads import attributes_read
 from .device_selectors import DeviceSelector, SelectorTest, semantic
 from .kinds import RequestKind
+from .memory_selectors import memory_fault
 from .published_names import (
     always_published,
     domain_of,
@@ -31,7 +32,6 @@ from .templates import DeviceClaim
 
 # Of what a driver publishes, by kinds whose devices ResourceSlices of a plan hold.
 _TYPES: Final = {RequestKind.GPU: "gpu", RequestKind.MIG: "mig"}
-_MARGIN: Final = Fraction(98, 100)
 
 
 def selector_faults(claim: DeviceClaim, plan: NodegroupPlan) -> Iterator[Finding]:
@@ -109,7 +109,8 @@ def _too_few(
         return
     matching = sum(_matches(selector, one) for one in found)
     if not matching and selector.test is SelectorTest.QUANTITY_AT_LEAST:
-        yield _memory(path, selector, found, plan)
+        most = max(filter(None, map(_amount, found)), default=Fraction(0))
+        yield memory_fault(path, selector, most, AcceleratedInstanceType.of(plan.instance_type))
     elif matching < (request.count or 1):
         yield fault(
             "SelectorMatchesTooFew",
@@ -121,24 +122,6 @@ def _too_few(
             fix="name what these devices have, or use a group of another type",
             source=source_of(request.kind.value),
         )
-
-
-def _memory(path: str, selector: DeviceSelector, found: list[Any], plan: NodegroupPlan) -> Finding:
-    most = max(filter(None, map(_amount, found)), default=Fraction(0))
-    chip = AcceleratedInstanceType.of(plan.instance_type).accelerator
-    told = chip.memory_mib if chip is not None else None
-    ec2 = f", though EC2 tells of {told}Mi" if told and told * MIB > most else ""
-    return fault(
-        "MemoryAboveDriverNumber",
-        path,
-        f"the driver publishes less memory for each such device of {plan.instance_type}{ec2}, and "
-        "its number is what counts",
-        got=selector.values[0],
-        allowed=f"at most {int(most // MIB)}Mi",
-        fix=f'write "{int(most * _MARGIN // MIB)}Mi", which leaves a margin of 2 % for other '
-        "versions of the driver, or use a type with more memory",
-        source=source_of(RequestKind.GPU.value),
-    )
 
 
 def _values(
