@@ -303,3 +303,13 @@ def test_the_plan_file_tells_of_alternatives():
         ("gpu", 8),
         ("efa", "all"),
     ]
+
+
+def test_a_choice_that_contradicts_itself_serves_nothing():
+    # One EFA beside an open number of them, or two GPUs of one root.
+    either = R.first_available(R.gpu(name="more"), R.efa(1), name="either")
+    rest = R.first_available(R.gpu(name="last"), R.efa(), name="rest")
+
+    found = faults(lambda: devices(make(R.gpu(), either, rest, match=ROOT), "p5.48xlarge"))
+
+    assert set(found.values()) == {"EfaCountAmbiguous", "PcieRootTooSmall"}

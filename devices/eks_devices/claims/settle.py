@@ -19,6 +19,7 @@ from .kinds import WHOLE_GPUS, RequestKind
 from .partitions import partition_faults
 from .requests import DeviceRequest
 from .served import support_faults
+from .shape import contradictions
 from .syntax import DRA_PAGE, MOST_DEVICES
 from .version_gates import gate_faults
 
@@ -109,6 +110,7 @@ class _Judge:
         if instance is None:
             return 0, list(_type_needed(view)) if self._needs_type else []
         faults = [
+            *contradictions(view),
             *hardware_faults(view, instance),
             *partition_faults(view, instance),
             *support_faults(view, instance, self._version),

@@ -74,7 +74,7 @@ def shape_faults(asked: Asked) -> Iterator[Finding]:
     sound: set[str] = set()
     faulty: dict[str, list[Finding]] = {}
     for view in choices(asked):
-        faults = [view.placed(one) for one in _choice_faults(view)]
+        faults = [view.placed(one) for one in contradictions(view)]
         for place in view.places:
             if faults:
                 faulty.setdefault(place, faults)
@@ -84,7 +84,8 @@ def shape_faults(asked: Asked) -> Iterator[Finding]:
     yield from dict.fromkeys(told)
 
 
-def _choice_faults(view: View) -> Iterator[Finding]:
+def contradictions(view: View) -> Iterator[Finding]:
+    """Faults of requests of one choice that contradict each other or what they are to match."""
     yield from _open_efa(view)
     yield from _ultraserver(view)
     yield from _whole_and_parts(view)
