@@ -225,3 +225,13 @@ def test_configurations_of_a_user_stand_as_they_are():
 )
 def test_configurations_that_no_driver_gets_are_refused(options, code):
     assert fault_of(lambda: OpaqueConfig(**options)).code == code
+
+
+def test_what_a_group_of_devices_leaves_over_is_told_of_its_constraint():
+    claim = make(R.neuron(1), R.efa(1), constraints=[DEVICES.over("neuron", "efa")])
+
+    (found,) = [
+        one for one in told(claim, group("trn1.32xlarge")) if one.code == "EfaSharedByDevices"
+    ]
+
+    assert found.path == "claims.n/c.requests"

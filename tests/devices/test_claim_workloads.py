@@ -8,6 +8,7 @@ import pytest
 from tests.hostile import HostileList, HostileMapping
 
 from eks_devices import (
+    Capacity,
     DeviceRequest,
     EksDevicesError,
     Mechanism,
@@ -221,3 +222,15 @@ def test_a_shared_claim_beside_another_needs_a_kubelet_that_starts_the_second_po
         assert codes(ONE, claims, nodegroup=group, pods=pods) == {"ReusedClaimFloor"}
     else:
         assert use_claims(ONE, claims, nodegroup=group, pods=pods)
+
+
+def test_the_groups_of_a_pool_are_selected_together():
+    block = Capacity.block("cr-0123456789abcdef0")
+    spec = NodegroupSpec(
+        name="pool-a", instance_type="p5.48xlarge", max_size=1, pool="pool", capacity=block
+    )
+    group = plan_nodegroup(spec, kubernetes_version="1.36")
+
+    pod = use_claims(ONE, [GPUS], nodegroup=group)
+
+    assert pod["nodeSelector"] == {"eks-devices/nodegroup-pool": "pool"}

@@ -8,6 +8,7 @@ from ..findings import Finding, info, shown, warning
 from ..instance_types import AcceleratedInstanceType
 from ..published import device_group_count, device_group_sizes
 from .asked import Asked, asks_for, count_of, group_size, request_path
+from .choices import parts
 from .hardware import most_devices
 from .kinds import RequestKind
 
@@ -18,7 +19,8 @@ _APART = "https://github.com/aws/containers-roadmap/issues/1735"
 def neuron_findings(asked: Asked, instance: AcceleratedInstanceType) -> Iterator[Finding]:
     """Findings of a claim without faults on an instance type."""
     yield from _apart(asked, instance)
-    yield from _left_over(asked, instance)
+    for part in parts(asked):
+        yield from map(part.placed, _left_over(part, instance))
 
 
 def _apart(asked: Asked, instance: AcceleratedInstanceType) -> Iterator[Finding]:
