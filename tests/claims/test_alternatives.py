@@ -313,3 +313,35 @@ def test_a_choice_that_contradicts_itself_serves_nothing():
     found = faults(lambda: devices(make(R.gpu(), either, rest, match=ROOT), "p5.48xlarge"))
 
     assert set(found.values()) == {"EfaCountAmbiguous", "PcieRootTooSmall"}
+
+
+def test_an_open_efa_count_of_an_alternative_needs_a_type():
+    claim = make(R.first_available(R.gpu(8), R.efa(), name="either"))
+
+    assert faults(lambda: devices(claim)) == {
+        "requests[0].alternatives[1].count": "InstanceTypeNeeded"
+    }
+    assert devices(claim, "p4d.24xlarge")
+
+
+def test_an_open_efa_count_that_no_choice_fills_has_to_be_written():
+    claim = make(R.first_available(R.gpu(8), R.efa(), name="either"))
+
+    assert faults(lambda: devices(claim, "g6e.xlarge")) == {
+        "requests[0].alternatives[0].count": "TooManyDevices",
+        "requests[0].alternatives[1]": "NoSuchDevice",
+    }
+    assert faults(lambda: devices(make(*claim.requests[0].options[1:]), "g6e.xlarge")) == {
+        "requests[0]": "NoSuchDevice"
+    }
+    one = make(R.first_available(R.gpu(), R.efa(), name="either"))
+    assert faults(lambda: devices(one, "g6e.xlarge")) == {
+        "requests[0].alternatives[1].count": "EfaCountNeeded"
+    }
+
+
+def test_of_more_choices_than_are_looked_at_none_is_called_a_contradiction():
+    kinds = [R.ultraserver_node(), *(R.neuron(at, name=f"n{at}") for at in range(1, 8))]
+    lists = [R.first_available(*kinds, name=f"l{at}") for at in range(4)]
+
+    assert len(make(*lists).requests) == 4

@@ -132,13 +132,15 @@ class _Judge:
 
     def _left_open(self) -> Iterator[Finding]:
         """Faults of open counts that no choice fills, or each in another way."""
-        for place in self._open() if self._instance is not None else ():
-            numbers = sorted(self._efas.get(place, ()))
-            if len(numbers) != 1:
+        for place in self._open():
+            numbers, path = sorted(self._efas.get(place, ())), f"{self._asked.path}.{place}.count"
+            if self._needs_type:
+                yield _open_without_type(path)
+            elif len(numbers) != 1:
                 either = " or ".join(map(str, numbers))
                 depends = f"it depends on the alternatives whether it is {either}"
                 message = depends if numbers else "no node of the type serves it"
-                yield efa_count_needed(f"{self._asked.path}.{place}.count", message)
+                yield efa_count_needed(path, message)
 
 
 def version_faults(kubernetes_version: object, path: str) -> Iterator[Finding]:
@@ -160,12 +162,17 @@ def _known_version(kubernetes_version: object) -> str:
 
 def _type_needed(asked: Asked) -> Iterator[Finding]:
     if open_path(asked):
-        message = "an open EFA count is filled from the instance type, and none was given"
-        yield _no_type(open_path(asked), message, ", or write the EFA count")
+        yield _open_without_type(open_path(asked))
     for part in parts(asked):
         if group_size(part) is not None:
             message = "only some types publish device groups, and no instance type was given"
             yield _no_type(f"{asked.path}.{part.match_place}", message, "")
+
+
+def _open_without_type(path: str) -> Finding:
+    """The fault of an open EFA count for nodes of any type."""
+    message = "an open EFA count is filled from the instance type, and none was given"
+    return _no_type(path, message, ", or write the EFA count")
 
 
 def _no_type(path: str, message: str, other_way: str) -> Finding:

@@ -9,7 +9,7 @@ from ..findings import Finding, fault, shown
 from ..published import all_device_group_sizes
 from ..typecheck import wrong_type
 from .asked import Asked, asks_for, count_of, group_size, open_path, request_path
-from .choices import View, choices, parts
+from .choices import View, choices, has_more_choices, parts
 from .constraints import config_faults, constraint_type_faults, named_faults, size_faults
 from .kinds import RequestKind
 from .match import MatchAttribute
@@ -80,8 +80,11 @@ def shape_faults(asked: Asked) -> Iterator[Finding]:
                 faulty.setdefault(place, faults)
             else:
                 sound.add(place)
-    told = (one for place, found in faulty.items() if place not in sound for one in found)
-    yield from dict.fromkeys(told)
+    # Where not every choice was looked at, the others may be sound.
+    told = {} if has_more_choices(asked) else faulty
+    yield from dict.fromkeys(
+        one for place, found in told.items() if place not in sound for one in found
+    )
 
 
 def contradictions(view: View) -> Iterator[Finding]:
