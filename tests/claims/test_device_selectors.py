@@ -5,10 +5,12 @@ from typing import Any
 import pytest
 from tests.claim_rows import cluster, codes, devices, fault_of, faults, group, make, told
 
-from eks_devices import DeviceRequest, DeviceSelector, Mechanism, Mig
+from eks_devices import DeviceRequest, DeviceSelector, DeviceType, Mechanism, Mig
+from eks_devices.claims.published_names import always_published
 from eks_devices.feasibility import check_claims
 from eks_devices.feasibility.devices import node_devices
 from eks_devices.feasibility.expressions import Outcome, evaluate
+from eks_devices.resource_slices import resource_slice
 
 R, S = DeviceRequest, DeviceSelector
 ANY: Any = DeviceSelector
@@ -233,6 +235,16 @@ def test_cel_of_a_user_is_read_for_what_devices_may_lack(cel, found):
     assert asked & {"UnguardedAttribute", "AttributeNotPublished"} == found
 
 
+def test_amounts_of_partitions_are_known_too():
+    cut = group("p5.48xlarge", mechanism=Mechanism.DRA, mig=Mig.uniform("1g.10gb"))
+    owner = "device.capacity['gpu.nvidia.com']"
+    cel = f"'multiprocessors' in {owner} && {owner}.multiprocessors.isGreaterThan(quantity('1'))"
+
+    found = codes(make(R.mig("1g.10gb").where(cel)), cut)
+
+    assert found.isdisjoint({"AttributeNotPublished", "UnguardedAttribute"})
+
+
 def test_what_is_meant_is_told():
     cel = "device.attributes['dra.net'].numanode == 0"
 
@@ -254,3 +266,26 @@ def test_memory_is_compared_on_a_type_without_a_group_too():
     }
     for name in (None, "p4de.24xlarge", "g7e.2xlarge"):
         assert devices(large, name)
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "device_type", "kind", "options"),
+    [
+        ("p5.48xlarge", DeviceType.GPU, "gpu", {}),
+        ("p5.48xlarge", DeviceType.GPU, "mig", {"mig": Mig.uniform("1g.10gb")}),
+        ("p5.48xlarge", DeviceType.EFA, "efa", {}),
+        ("trn2.48xlarge", DeviceType.NEURON, "neuron", {}),
+    ],
+)
+def test_what_every_device_has_is_among_what_drivers_publish(
+    instance_type, device_type, kind, options
+):
+    plan = group(instance_type, mechanism=Mechanism.DRA, **options)
+    device = plan.device_of(device_type)
+    assert device is not None
+    content = resource_slice(plan, device, node="a")["spec"]
+
+    for one in content["devices"]:
+        has = {*one["attributes"], *one.get("capacity", {})}
+        qualified = {name if "/" in name else f"{content['driver']}/{name}" for name in has}
+        assert {*always_published(kind)} <= qualified
