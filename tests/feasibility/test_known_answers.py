@@ -22,6 +22,7 @@ from eks_devices import DeviceRequest, MatchAttribute, Mechanism, ResourceClaimT
 from eks_devices.feasibility import Status, check_claims
 
 OWN = "device.attributes['gpu.nvidia.com']"
+VERSION = f"{OWN}.cudaComputeCapability"
 NEURONS = "device.attributes['neuron.aws.com']"
 P5, P5E, P5EN, P4D, P4DE = (
     "p5.48xlarge",
@@ -205,6 +206,21 @@ def test_a_device_that_is_taken_before_another_one_fails_hides_the_failure():
         f"semver('9.0.0') == {OWN}.cudaComputeCapability",
         "device.driver.find('gpu') == 'gpu'",
         "dyn(1) < 1.5 && 1 < 1.5",
+        # Versions and quantities are not what the engine takes them for.
+        f"{VERSION}.semver == '9.0.0'",
+        f"{VERSION}['semver'] == '9.0.0'",
+        f"'semver' in {VERSION}",
+        f"has({VERSION}.semver)",
+        f"{VERSION} == {{'semver': '9.0.0'}}",
+        f"type({VERSION}) == map",
+        f"string({VERSION}) == '9.0.0'",
+        f"dyn({VERSION}) == '9.0.0'",
+        f"{VERSION} in ['9.0.0']",
+        f"cel.bind(version, {VERSION}, version == '9.0.0')",
+        f"(true ? {VERSION} : '') == '9.0.0'",
+        f"{OWN}.?cudaComputeCapability.orValue('') == '9.0.0'",
+        f"size({VERSION}) == 1",
+        "type(device.capacity['gpu.nvidia.com'].memory) == map",
     ],
 )
 def test_what_only_a_node_knows_or_the_engine_cannot_do_is_unknown(text):
@@ -248,6 +264,11 @@ def test_what_the_api_server_refuses_is_an_error_everywhere(text, told):
         found = verdict(name, claim(exactly(GPU, text)))
         assert (found.status, found.code) == (Status.ERROR, "ExpressionInvalid")
         assert told in found.reason
+
+
+@pytest.mark.parametrize("call", ["startsWith('9')", "matches('9')", "contains('9')"])
+def test_a_version_is_no_text(call):
+    assert said(P5, claim(exactly(GPU, f"{VERSION}.{call}"))) == ("error", "ExpressionFails")
 
 
 @pytest.mark.parametrize("other", ["'9.0.0'", "9", "9.0", "true"])

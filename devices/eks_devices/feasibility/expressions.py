@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from . import form
+from .costs import too_costly
 from .engine import (
     ATTRIBUTE_DOMAINS,
     ATTRIBUTES,
@@ -105,8 +106,10 @@ def _problem(text: str) -> Answer | None:
         return Answer(Outcome.FAILS, _told(told))
     if unimitated:
         return Answer(Outcome.UNCLEAR, unimitated)
-    refused = _mixed_list(text) or _no_truth(kind)
-    return Answer(Outcome.FAILS, refused) if refused else None
+    if refused := _mixed_list(text) or _no_truth(kind):
+        return Answer(Outcome.FAILS, refused)
+    costly = too_costly(text)
+    return Answer(Outcome.UNCLEAR, costly) if costly else None
 
 
 def _no_truth(kind: Any) -> str:
@@ -155,6 +158,8 @@ def evaluate(text: str, device: NodeDevice) -> Answer:
     if found.problem is not None:
         return found.problem
     at_run_time = sorted(name for name in device.at_run_time if found.may_read(name))
+    if not at_run_time and form.uses_strangely(text, device.versions):
+        return Answer(Outcome.UNCLEAR, "it does more with a version than compare it")
     if not at_run_time:
         return _evaluated(text, found.literals, device)
     for part in form.conjuncts(text):

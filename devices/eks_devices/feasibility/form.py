@@ -5,13 +5,14 @@ Where a text looks at the device in a way that the engine cannot imitate, nothin
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Final
 
 from .engine import ATTRIBUTE_DOMAINS, CAPACITY_DOMAINS, REFUSED
 
 # A string of CEL, raw and triple ones too, or a comment to the end of the line.
-_QUOTED: Final = re.compile(
+QUOTED: Final = re.compile(
     r"""//[^\n]*|(?:\b[rRbB]{1,2})?(?:'''.*?'''|\"\"\".*?\"\"\"|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*")""",
     re.DOTALL,
 )
@@ -34,6 +35,16 @@ _ABSENT: Final = re.compile(
     r"|\b(?:url|isURL|ip|isIP|cidr|isCIDR|lists\.range|sets\.\w+|ip\.\w+|format\.\w+)\s*\("
     r"|\bsemver\s*\([^()]*,|\bisSemver\s*\([^()]*,"
 )
+# Versions and quantities are maps to the engine.
+_TYPES: Final = re.compile(r"\b(?:type|dyn)\s*\(")
+# How a version is used that the engine answers as Kubernetes does: what comes after it, where it
+# is not what a function compares with.
+_USED: Final = (
+    r"\s*(?:\.\s*(?:isGreaterThan|isLessThan|compareTo|major|minor|patch"
+    r"|startsWith|endsWith|contains|matches|lowerAscii|upperAscii|trim)\s*\("
+    rf"|[=!]=\s*(?:{_LITERAL}|semver\s*\(|null\b|true\b|false\b|\d))"
+)
+_COMPARED_WITH: Final = r"(?:isGreaterThan|isLessThan|compareTo)\s*\(\s*[\w.\s\['\"\]]*$"
 # An index that is no plain string or number, in a text without what its strings hold.
 _COMPUTED: Final = re.compile(r"(\w+|[)\]])\s*\[(?!\s*\??\s*(?:''|[0-9]+)\s*\])")
 # A field that no device has.
@@ -71,7 +82,7 @@ def literals(text: str) -> frozenset[str]:
 
 def bare(text: str) -> str:
     """An expression with blanks for what its strings hold, and without comments."""
-    return _QUOTED.sub(lambda one: " " if one[0].startswith("//") else "''", text)
+    return QUOTED.sub(lambda one: " " if one[0].startswith("//") else "''", text)
 
 
 def unimitated(text: str) -> str:
@@ -81,6 +92,8 @@ def unimitated(text: str) -> str:
         return "it asks whether the device has a field"
     if found := _ABSENT.search(stripped):
         return f"it calls {found[0].strip(' .(')}, which the engine does not have"
+    if _TYPES.search(stripped):
+        return "it looks at the type of a value"
     if _VERSION_FIRST.search(stripped) or _LISTED.search(stripped):
         return "it compares a version or a quantity that comes first with what it computes"
     without = _SEEN.sub("", _DOMAIN_EXISTS.sub("", _comments_gone(text)))
@@ -89,6 +102,20 @@ def unimitated(text: str) -> str:
         if _DEVICE.search(bare(without))
         else ""
     )
+
+
+@functools.lru_cache(maxsize=4096)
+def uses_strangely(text: str, versions: frozenset[str]) -> bool:
+    """Whether an expression does more with an attribute that is a version than compare it."""
+    for name in versions:
+        read = re.compile(rf"(?:\.\s*\??\s*{name}\b|\[\s*\??\s*(['\"]){name}\1\s*\])")
+        for one in read.finditer(text):
+            optional = "?" in one[0]
+            after = re.match(_USED, text[one.end() :])
+            is_argument = re.search(_COMPARED_WITH, text[: one.start()]) is not None
+            if optional or not (after or (is_argument and re.match(r"\s*\)", text[one.end() :]))):
+                return True
+    return False
 
 
 def mixes_numbers(error: str) -> bool:
@@ -121,7 +148,7 @@ def goes_through(text: str) -> bool:
 
 def lists(text: str) -> list[list[str]]:
     """The elements of each list that is written out in an expression."""
-    quoted = _QUOTED.sub(lambda one: "\0" * len(one[0]), text)
+    quoted = QUOTED.sub(lambda one: "\0" * len(one[0]), text)
     found = []
     for start, one in enumerate(quoted):
         before = re.search(r"(\w+|[)\]]?)\s*$", quoted[:start])
@@ -146,7 +173,7 @@ def _elements(quoted: str, text: str, start: int) -> list[str]:
 
 def conjuncts(text: str) -> list[str]:
     """The parts of a top-level `a && b && c`, each true where the whole is; else the whole."""
-    quoted = _QUOTED.sub(lambda one: "\0" * len(one[0]), text)
+    quoted = QUOTED.sub(lambda one: "\0" * len(one[0]), text)
     depth, starts, parts = 0, 0, []
     for index, one in enumerate(quoted):
         depth += (one in "([{") - (one in ")]}")
@@ -200,4 +227,4 @@ _DOMAINS: Final = {"attributes": ATTRIBUTE_DOMAINS, "capacity": CAPACITY_DOMAINS
 
 
 def _comments_gone(text: str) -> str:
-    return _QUOTED.sub(lambda one: " " if one[0].startswith("//") else one[0], text)
+    return QUOTED.sub(lambda one: " " if one[0].startswith("//") else one[0], text)
