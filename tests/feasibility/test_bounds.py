@@ -1,13 +1,31 @@
 """No claim takes long, whatever it asks for."""
 
+import json
+import os
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
-from tests.feasibility_claims import claim, exactly, first_of, match, template
+from tests.cluster_plans import cluster_of
+from tests.feasibility_claims import (
+    EFA,
+    PCIE_ROOT,
+    claim,
+    exactly,
+    first_of,
+    match,
+    template,
+)
+from tests.shared_gpu_claims import CUT, MIG, P5, PARENT, memory, part, shared
 
+import eks_devices
 from eks_devices._frozen import FrozenDict
+from eks_devices.feasibility import check_claims
 from eks_devices.feasibility.allocation import allocate
 from eks_devices.feasibility.asked import read_manifest
+from eks_devices.feasibility.devices import node_devices
 from eks_devices.feasibility.endings import Ending
 from eks_devices.feasibility.judge import judged
 from eks_devices.feasibility.problem import problem
@@ -15,6 +33,8 @@ from eks_devices.feasibility.slices import NodeDevice, NodeDevices
 
 CLASSES = FrozenDict({"any": ("true",)})
 DEVICES = 144
+BENCHMARK = Path(__file__).parents[2] / "benchmarks/claims_per_second.py"
+APART = {"distinctAttribute": PCIE_ROOT}
 
 
 def node(size=DEVICES):
@@ -105,6 +125,62 @@ def test_many_claims_of_one_pod_end_soon(claims, expected):
 
     assert time.process_time() - started < 1.0
     assert (str(found.status), found.fits) == expected
+
+
+PARTS = [part("1g.10gb", name=f"a{at}", count=2) for at in range(8)]
+HALVES = [part("3g.40gb", name=f"b{at}") for at in range(8)]
+ON_REAL_NODES = {
+    "attributes that must differ": (
+        {"instance_type": P5},
+        [claim(*(exactly(EFA, name=f"r{at}", count=2) for at in range(16)), APART)],
+    ),
+    "partitions of many sizes": (CUT, [claim(*PARTS, *HALVES), claim(part("4g.40gb", count=8))]),
+    "any partitions": (
+        CUT,
+        [claim(*(exactly(MIG, name=f"r{at}", count=2) for at in range(16)))] * 2,
+    ),
+    "partitions of one GPU": (
+        CUT,
+        [claim(*(part("1g.10gb", name=f"r{at}") for at in range(8)), PARENT)],
+    ),
+    "amounts of many sizes": (
+        shared(4),
+        [claim(*(memory(f"{9 + at}Gi", name=f"r{at}", count=2) for at in range(16)))],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ON_REAL_NODES)
+@pytest.mark.parametrize("version", ["1.36", "1.37"])
+def test_no_claim_for_devices_that_are_shared_or_cut_takes_long(name, version):
+    spec, claims = ON_REAL_NODES[name]
+    plan = cluster_of(spec, kubernetes_version=version)
+    # What is published is read once.
+    node_devices(plan.nodegroups[0])
+    started = time.process_time()
+
+    (found,) = check_claims(claims, plan)
+
+    assert time.process_time() - started < 2.0
+    assert found.status == "infeasible" or found.code == "SearchLimit"
+
+
+def test_the_benchmark_meets_its_targets_with_room_to_spare():
+    source_root = str(Path(eks_devices.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, str(BENCHMARK)],
+        capture_output=True,
+        check=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": source_root},
+    )
+
+    report = json.loads(done.stdout)
+    assert done.stderr == ""
+    assert (report["claims"], report["groups"], report["selectors"]) == (1000, 100, 50)
+    # Five times slower than aimed at would be a fault on any machine.
+    assert report["seconds"] < 5 * report["target_seconds"]
+    assert report["explosive_seconds"] < 5 * report["explosive_target_seconds"]
 
 
 def test_a_search_for_what_is_not_there_gives_up():

@@ -3,6 +3,8 @@
 What Kubernetes estimates is beside each; its limit is 1,000,000.
 """
 
+import time
+
 import pytest
 from tests.feasibility_claims import GPU, claim, exactly, said
 
@@ -58,3 +60,16 @@ def test_what_kubernetes_refuses_for_its_cost_is_not_answered(text, estimated):
 def test_what_is_far_below_the_limit_is_answered(text, estimated):
     assert estimated is None or estimated < LIMIT / 10
     assert not too_costly(text)
+
+
+@pytest.mark.parametrize("text", [f"{'(' * 100}true{')' * 100}", f"{' + '.join('1' * 60)} == 60"])
+def test_what_is_deeper_than_the_engine_goes_is_left_open(text):
+    assert said("p5.48xlarge", claim(exactly(GPU, text))) == ("unknown", "KnownAtRunTime")
+
+
+@pytest.mark.parametrize("text", ["a" * 10_000, "[" * 9_000, "a[ " * 3_000, "'a' in " * 1_400])
+def test_a_long_expression_is_read_soon(text):
+    started = time.process_time()
+
+    assert said("p5.48xlarge", claim(exactly(GPU, text)))[0] in ("error", "unknown")
+    assert time.process_time() - started < 1

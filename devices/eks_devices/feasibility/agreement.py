@@ -13,7 +13,7 @@ from .minors import Distinct, Scheduler
 from .wanted import Constraint
 
 Agreed = int | tuple[tuple[int, int], ...]
-"""The value that is shared; or the values that are taken, each with its request."""
+"""The value that is shared; or the values that are taken, each with its request if it matters."""
 
 UNSET: Final = -3
 
@@ -32,8 +32,9 @@ def with_value(agreed: Agreed, request: int, value: int, scheduler: Scheduler) -
     if any(taken == value for _, taken in agreed):
         return None
     if scheduler.distinct is Distinct.LAST:
-        agreed = without(agreed, request)
-    return tuple(sorted((*agreed, (request, value))))
+        return tuple(sorted((*without(agreed, request), (request, value))))
+    # Which request has it does not matter, so that equal values make equal places.
+    return tuple(sorted((*agreed, (0, value))))
 
 
 def without(agreed: tuple[tuple[int, int], ...], request: int) -> tuple[tuple[int, int], ...]:

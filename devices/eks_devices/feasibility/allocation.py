@@ -18,13 +18,14 @@ from .amounts import Amounts
 from .endings import Ending, Pick, Result, StoppedError
 from .expressions import Answer, Outcome
 from .holdings import NOTHING_HELD, Holdings, has_room, with_device
-from .places import Place, counts_of, key_of, kind_at, weight
+from .places import Likeness, Place, counts_of, weight
 from .problem import NOTHING, UNKNOWN, Option, Problem
 
 MAX_DEVICES: Final = 32
 """Devices of one claim (AllocationResultsMaxSize)."""
-MAX_STEPS: Final = 20_000
-"""Devices that are tried before the search gives up."""
+# A device that is looked at in vain is less work than one that is tried with all that follows.
+_LOOK, _TAKE = 1, 7
+_MOST_EFFORT: Final = 160_000
 _DEEPEST: Final = 400
 
 
@@ -67,13 +68,15 @@ class _Search:
     before: Holdings
     hopeful: bool
     picks: list[Pick] = field(default_factory=list)
-    steps: int = 0
+    effort: int = 0
     failed: set[tuple[object, ...]] = field(default_factory=set)
     forgets: bool = field(init=False)
+    alike: Likeness = field(init=False)
 
     def __post_init__(self) -> None:
         """Look once."""
         self.forgets = self.given.forgets
+        self.alike = Likeness(self.given)
 
     def check_sizes(self) -> None:
         """What the allocator looks at first: All, and the least number of devices."""
@@ -116,7 +119,7 @@ class _Search:
         requests = self.given.options[at.claim]
         if at.request == len(requests):
             return self.claim(at.claim + 1, at.held)
-        key = key_of(self.given, at)
+        key = self.alike.key(at)
         if key in self.failed:
             return False
         for number, option in enumerate(requests[at.request]):
@@ -132,7 +135,7 @@ class _Search:
             return False
         before = len(self.picks)
         for device in devices:
-            self._step(at)
+            self._step(at, _TAKE)
             held = self._held(at, option, device)
             if held is None:
                 break
@@ -176,11 +179,11 @@ class _Search:
         for before, device in enumerate(free):
             if is_clear and len(free) - before < left:
                 break
-            kind = kind_at(self.given, at, device)
+            kind = self.alike.kind(at, device)
             if kind in tried:
                 continue
             tried.add(kind)
-            self._step(at)
+            self._step(at, _LOOK)
             self._check_match(option, device)
             if not self._has_room(at.held, option, device):
                 continue
@@ -189,6 +192,7 @@ class _Search:
                 continue
             agreed = self._all_agreed(at, option, device)
             if agreed is not None:
+                self._step(at, _TAKE)
                 self.picks.append(Pick(at.claim, at.request, number, device))
                 place = self._moved(at, device, held, agreed)
                 if self._pick(place, number, option, left - 1, device + 1):
@@ -284,7 +288,7 @@ class _Search:
             return None
         return with_value(at.agreed[constraint], at.request, value, self.given.scheduler)
 
-    def _step(self, at: Place) -> None:
-        self.steps += 1
-        if self.steps > MAX_STEPS or len(self.picks) + at.claim > _DEEPEST:
+    def _step(self, at: Place, effort: int) -> None:
+        self.effort += effort
+        if self.effort > _MOST_EFFORT or len(self.picks) + at.claim > _DEEPEST:
             raise StoppedError(Ending.LIMIT, "SearchLimit", "the search is too long")

@@ -38,9 +38,9 @@ def check_claims(
 ) -> tuple[Verdict, ...]:
     """Whether nodes of each group can serve all claims of one Pod, as the scheduler sees it.
 
-    A node is looked at as it comes up, with nothing on it. Device taints, amounts of capacity and
-    partitions that are cut on request are not judged: such a claim is UNKNOWN where it could
-    otherwise be served.
+    A node is looked at as it comes up, with nothing on it, by the scheduler of the group's minor.
+    What it publishes later, such as the taints of a device that fails, is not foreseen. A
+    ResourceClaim is one for all Pods that name it; of a template each Pod has a claim of its own.
 
     Args:
         claims: The claims of one Pod, or the templates of them: ours, or manifests of

@@ -27,6 +27,8 @@ MAX_LENGTH: Final = 10 * 1024
 Source: https://github.com/kubernetes/kubernetes (staging/src/k8s.io/api/resource/v1/types.go,
 CELSelectorExpressionMaxLength)
 """
+# Brackets in brackets that Kubernetes takes.
+_DEEPEST: Final = 250
 _LONGEST_TOLD: Final = 300
 # The engine writes where a mistake is after this; the rest of its text is enough for people.
 _PICTURE: Final = "\n"
@@ -99,17 +101,25 @@ def _problem(text: str) -> Answer | None:
     try:
         kind = checker().compile(text).return_type()
     except RuntimeError as error:
-        told = str(error)
-        if (unimitated and not form.names_no_field(told)) or form.mixes_numbers(told):
-            why = unimitated or "it orders numbers of two types, which the engine does not"
-            return Answer(Outcome.UNCLEAR, why)
-        return Answer(Outcome.FAILS, _told(told))
+        return _refused(text, str(error), unimitated)
     if unimitated:
         return Answer(Outcome.UNCLEAR, unimitated)
     if refused := _mixed_list(text) or _no_truth(kind):
         return Answer(Outcome.FAILS, refused)
     costly = too_costly(text)
     return Answer(Outcome.UNCLEAR, costly) if costly else None
+
+
+def _refused(text: str, told: str, unimitated: str) -> Answer:
+    """What an error of the checker means, which may be one of the engine alone."""
+    why = ""
+    if form.mixes_numbers(told):
+        why = "it orders numbers of two types, which the engine does not"
+    elif form.is_too_deep(told) and form.depth(text) < _DEEPEST:
+        why = "it is nested more deeply than the engine follows"
+    elif not form.names_no_field(told):
+        why = unimitated
+    return Answer(Outcome.UNCLEAR, why) if why else Answer(Outcome.FAILS, _told(told))
 
 
 def _no_truth(kind: Any) -> str:

@@ -6,6 +6,7 @@ Where a text looks at the device in a way that the engine cannot imitate, nothin
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from typing import Final
 
@@ -46,10 +47,11 @@ _USED: Final = (
 )
 _COMPARED_WITH: Final = r"(?:isGreaterThan|isLessThan|compareTo)\s*\(\s*[\w.\s\['\"\]]*$"
 # An index that is no plain string or number, in a text without what its strings hold.
-_COMPUTED: Final = re.compile(r"(\w+|[)\]])\s*\[(?!\s*\??\s*(?:''|[0-9]+)\s*\])")
+_COMPUTED: Final = re.compile(r"(\b\w+|[)\]])\s*\[(?!\s*\??\s*(?:''|[0-9]+)\s*\])")
 # A field that no device has.
 _NO_FIELD: Final = re.compile(r"undeclared reference to 'device\.(?!allowMultipleAllocations\b)")
 _NUMBERS: Final = re.compile(r"applied to '\((?:int|uint|double), (?:int|uint|double)\)'")
+_TOO_DEEP: Final = re.compile(r"recursion limit exceeded|Exceeded max\w* recursion")
 _ORDERED: Final = re.compile(r"'_[<>]=?_'")
 # A version beside which Kubernetes takes nothing but a version, the other side being computed.
 _VERSION_FIRST: Final = re.compile(
@@ -123,6 +125,17 @@ def mixes_numbers(error: str) -> bool:
     return bool(_NUMBERS.search(error) and _ORDERED.search(error))
 
 
+def is_too_deep(error: str) -> bool:
+    """Whether the engine refuses an expression for its depth, of which Kubernetes allows more."""
+    return _TOO_DEEP.search(error) is not None
+
+
+def depth(text: str) -> int:
+    """How deep brackets go."""
+    steps = ((one in "([{") - (one in ")]}") for one in bare(text))
+    return max(itertools.accumulate(steps, initial=0))
+
+
 def names_no_field(error: str) -> bool:
     """Whether the engine refuses an expression for a field that a device has nowhere."""
     return _NO_FIELD.search(error) is not None
@@ -151,11 +164,22 @@ def lists(text: str) -> list[list[str]]:
     quoted = QUOTED.sub(lambda one: "\0" * len(one[0]), text)
     found = []
     for start, one in enumerate(quoted):
-        before = re.search(r"(\w+|[)\]]?)\s*$", quoted[:start])
-        is_index = before is not None and before[1] not in ("", "in")
-        if one == "[" and not is_index:
+        if one == "[" and not _is_index(quoted, start):
             found.append(_elements(quoted, text, start + 1))
     return found
+
+
+def _is_index(quoted: str, start: int) -> bool:
+    """Whether a bracket comes after what it looks into."""
+    before = quoted[:start].rstrip()
+    if before.endswith((")", "]")):
+        return True
+    word = re.search(r"\w*\Z", before[-_LONGEST_WORD:])
+    return word is not None and word[0] not in ("", "in")
+
+
+# So much of what is before a bracket tells whether it is the word "in".
+_LONGEST_WORD: Final = 8
 
 
 def _elements(quoted: str, text: str, start: int) -> list[str]:

@@ -17,6 +17,7 @@ class Stock:
     Devices and sets of counters go by index. `sizes` are the capacities of each device, `parts`
     what it consumes of the counters of sets, `counters` what each set has, and `siblings` the
     devices that are cut from each, also as `bits`.
+    `has_siblings` says that each is cut from one at most, so that equal sets can be told.
     """
 
     shared: frozenset[int]
@@ -26,6 +27,7 @@ class Stock:
 
     siblings: tuple[tuple[int, ...], ...] = field(init=False)
     bits: tuple[int, ...] = field(init=False)
+    has_siblings: bool = field(init=False)
 
     def __post_init__(self) -> None:
         """Gather the devices that are cut from each set."""
@@ -36,11 +38,7 @@ class Stock:
         object.__setattr__(self, "siblings", tuple(map(tuple, found)))
         bits = tuple(sum(1 << one for one in siblings) for siblings in found)
         object.__setattr__(self, "bits", bits)
-
-    @property
-    def has_siblings(self) -> bool:
-        """Whether each device is cut from one set at most, so that equal sets can be told."""
-        return all(len(one) <= 1 for one in self.parts)
+        object.__setattr__(self, "has_siblings", all(len(one) <= 1 for one in self.parts))
 
     def set_of(self, device: int) -> int | None:
         """The set that a device is cut from; None for one that is whole."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from .agreement import Agreed
@@ -49,56 +48,68 @@ def counts_of(given: Problem, held: Holdings) -> int:
 _BITS: Final = 16
 
 
-def kind_at(given: Problem, at: Place, device: int) -> object:
-    """Equal for devices that no claim can tell apart at a place."""
-    # Those that somebody has are free for administrators alone.
-    kind = given.kinds[device], at.held.used >> device & 1
-    if given.stock is None:
-        return kind
-    siblings = given.stock.set_of(device) if given.stock.has_siblings else None
-    around = None if siblings is None else _state(given, given.stock, at, siblings)
-    return kind, at.held.share_of(device), around
+@dataclass(slots=True)
+class Likeness:
+    """Tells which devices, and which places, are alike to the rest of a search."""
 
+    given: Problem
+    _states: dict[object, object] = field(default_factory=dict)
 
-def key_of(given: Problem, at: Place) -> tuple[object, ...]:
-    """What the rest of a search depends on; which of equal devices are used does not count."""
-    where = (at.claim, at.request, at.size, at.agreed)
-    stock = given.stock
-    if stock is None:
-        return (*where, at.counts, at.own_counts)
-    alone = [one for one in _taken(at) if not stock.has_siblings or stock.set_of(one) is None]
-    around: Counter[object] = Counter()
-    if stock.has_siblings:
-        for number, siblings in enumerate(stock.siblings):
-            if state := _state(given, stock, at, number):
-                around[tuple(given.kinds[one] for one in siblings), state] += 1
-    return (*where, _counted(given, at, alone), frozenset(around.items()))
+    def kind(self, at: Place, device: int) -> object:
+        """Equal for devices that no claim can tell apart at a place."""
+        # Those that somebody has are free for administrators alone.
+        kind = self.given.kinds[device], at.held.used >> device & 1
+        stock = self.given.stock
+        if stock is None:
+            return kind
+        number = stock.set_of(device) if stock.has_siblings else None
+        share = at.held.share_of(device) if at.held.shares else None
+        return kind, share, None if number is None else self._state(stock, at, number)
 
+    def key(self, at: Place) -> tuple[object, ...]:
+        """What the rest of a search depends on; which of equal devices are used does not count."""
+        where = (at.claim, at.request, at.size, at.agreed)
+        stock = self.given.stock
+        if stock is None:
+            return (*where, at.counts, at.own_counts)
+        around: Counter[object] = Counter()
+        alone = -1
+        if stock.has_siblings:
+            for number, kinds in enumerate(self._kinds_of_sets(stock)):
+                alone &= ~stock.bits[number]
+                if state := self._state(stock, at, number):
+                    around[kinds, state] += 1
+        return (*where, self._counted(at, alone), frozenset(around.items()))
 
-def _state(given: Problem, stock: Stock, at: Place, number: int) -> frozenset[object]:
-    """What is taken of the devices that are cut from one set."""
-    bits, held = stock.bits[number], at.held
-    if not held.used & bits and not held.shares:
-        return frozenset()
-    return _counted(given, at, [one for one in _taken(at) if bits >> one & 1])
+    def _kinds_of_sets(self, stock: Stock) -> list[tuple[int, ...]]:
+        found = self._states.get("kinds")
+        if not isinstance(found, list):
+            found = [tuple(self.given.kinds[one] for one in many) for many in stock.siblings]
+            self._states["kinds"] = found
+        return found
 
+    def _state(self, stock: Stock, at: Place, number: int) -> object:
+        """What is taken of the devices that are cut from one set."""
+        bits = stock.bits[number]
+        if at.held.shares:
+            return self._counted(at, bits)
+        key = (number, at.held.used & bits, at.own & bits)
+        if key not in self._states:
+            self._states[key] = self._counted(at, bits)
+        return self._states[key]
 
-def _taken(at: Place) -> list[int]:
-    """The devices that somebody has, or has a share of."""
-    found = [device for device, _ in at.held.shares]
-    left = at.held.used
-    while left:
-        last = left & -left
-        found.append(last.bit_length() - 1)
-        left ^= last
-    return found
-
-
-def _counted(given: Problem, at: Place, devices: Iterable[int]) -> frozenset[object]:
-    """How many of each kind, with whether the claim has them and what is taken of them."""
-    counts: dict[object, int] = {}
-    kinds, own, shares = given.kinds, at.own, dict(at.held.shares)
-    for device in devices:
-        one = (kinds[device], own >> device & 1, shares.get(device))
-        counts[one] = counts.get(one, 0) + 1
-    return frozenset(counts.items())
+    def _counted(self, at: Place, bits: int) -> frozenset[object]:
+        """How many of each kind are taken, with whether the claim has them, or what of them."""
+        counts: dict[object, int] = {}
+        for device, share in at.held.shares:
+            if bits >> device & 1:
+                one = (self.given.kinds[device], share)
+                counts[one] = counts.get(one, 0) + 1
+        left = at.held.used & bits
+        while left:
+            last = left & -left
+            left ^= last
+            own = bool(at.own & last)
+            taken = (self.given.kinds[last.bit_length() - 1], own)
+            counts[taken] = counts.get(taken, 0) + 1
+        return frozenset(counts.items())

@@ -35,8 +35,9 @@ class Verdict:
     """Whether the nodes of a group can serve the claims of a Pod.
 
     `code` is stable across releases and empty for FEASIBLE, as is `reason`, which is the first
-    one, in plain words. `fits` is how many such Pods the devices of one node serve, as far as it
-    is known; `devices` are those that the first of them gets.
+    one, in plain words. `fits` is how many such Pods the devices of one node serve, at most the 256
+    that may name a claim; None where it is not known, or nothing is used up. `devices` are those
+    that the first of them gets.
     """
 
     nodegroup: str
