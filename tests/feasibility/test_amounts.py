@@ -16,6 +16,9 @@ STEPS = {"default": "1Gi", "validRange": {"min": "1Gi", "max": "8Gi", "step": "2
 VALUES = {"default": "1Gi", "validValues": ["1Gi", "4Gi", "10Gi"]}
 
 
+TAINTED = {"taints": [{"key": "broken", "value": "xid", "effect": "NoSchedule"}]}
+
+
 def slice_of(name, of, **content):
     pool = {"name": "n", "generation": 1, "resourceSliceCount": of}
     spec = {"driver": "d", "nodeName": "n", "pool": pool, **content}
@@ -75,6 +78,15 @@ def test_an_amount_that_the_device_or_its_policy_does_not_have_is_infeasible(pol
 
     assert (str(found.status), found.code) == ("infeasible", "AmountNotThere")
     assert "memory" in found.text
+
+
+def test_devices_that_are_too_small_or_tainted_do_not_count():
+    mixed = [shared(name="a"), shared(name="b", memory="2Gi"), shared(name="c") | TAINTED]
+
+    found = said(mixed, claim(asks("4Gi", count=2)))
+
+    assert found.code == "TooFewDevices"
+    assert "at most 1 such" in found.text
 
 
 def test_a_capacity_that_no_device_has_is_infeasible():
@@ -168,7 +180,7 @@ def test_all_of_parts_may_crash_schedulers_of_1_36():
     assert "1.36.2" in old.text
 
 
-BROKEN = {"name": "gpu", "taints": [{"key": "broken", "value": "xid", "effect": "NoSchedule"}]}
+BROKEN = {"name": "gpu"} | TAINTED
 
 
 @pytest.mark.parametrize(

@@ -42,10 +42,20 @@ BAD = [
     doubled(40),
 ]
 FULL = claim(
-    exactly(GPU, "true", count=2, allocationMode="ExactCount", adminAccess=False),
+    exactly(
+        GPU,
+        "true",
+        count=2,
+        allocationMode="ExactCount",
+        adminAccess=False,
+        capacity={"requests": {"memory": "1Gi"}},
+        tolerations=[{"key": "a", "operator": "Equal", "value": "b", "effect": "NoSchedule"}],
+    ),
     first_of(exactly(EFA, "true")),
     match("resource.kubernetes.io/pcieRoot", "gpu"),
+    {"distinctAttribute": "gpu.nvidia.com/uuid", "requests": ["gpu"]},
 )
+REQUEST = ("spec", "devices", "requests", 0, "exactly")
 
 
 def places(value, at=()):
@@ -111,6 +121,13 @@ def test_what_is_no_claim_no_list_and_no_plan_is_a_fault(bad):
         (("spec", "devices", "requests", 0, "name"), "first", "requests"),
         (("spec", "devices", "requests", 0, "firstAvailable"), [{"name": "x"}], "exactly"),
         (("spec", "devices", "constraints", 0, "requests"), ["other"], "requests"),
+        (("spec", "devices", "constraints", 1, "distinctAttribute"), "uuid", "distinctAttribute"),
+        ((*REQUEST, "capacity", "requests", "memory"), "1 GiB", "memory"),
+        ((*REQUEST, "capacity", "requests"), ["memory"], "capacity.requests"),
+        ((*REQUEST, "tolerations", 0, "effect"), "Sometimes", "effect"),
+        ((*REQUEST, "tolerations", 0, "operator"), "Exists", "value"),
+        ((*REQUEST, "tolerations", 0, "operator"), "Like", "operator"),
+        ((*REQUEST, "tolerations"), [{}] * 17, "tolerations"),
         (("spec", "devices", "constraints", 0, "matchAttribute"), "pcieRoot", "matchAttribute"),
         (
             ("spec", "devices", "requests"),

@@ -25,6 +25,7 @@ _MOST_SELECTORS: Final = 32
 _MOST_DEVICES: Final = 2**63
 _MOST_TOLERATIONS: Final = 16
 _OPERATORS: Final = ("Equal", "Exists")
+_EFFECTS: Final = ("NoSchedule", "NoExecute", "None")
 
 
 def path_of(claim: Claim) -> str:
@@ -153,6 +154,10 @@ class _Reader:
             )
             operator = given.get("operator") or _OPERATORS[0]
             self._one_of(operator, f"{place}.operator", _OPERATORS)
+            if effect:
+                self._one_of(effect, f"{place}.effect", _EFFECTS)
+            if value and operator == _OPERATORS[1]:
+                self._fault("value", place, value, "no value beside operator: Exists")
             yield Toleration(key, operator == _OPERATORS[1], value, effect)
 
     def selectors(self, value: Any, at: str) -> tuple[str, ...]:

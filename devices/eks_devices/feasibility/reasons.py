@@ -86,19 +86,25 @@ def _of_request(
 
 def _of_option(option: Option, node: NodeDevices, classes: Classes) -> Reason | None:
     ask = option.ask
-    fitting = len(option.taken) + len(option.unclear) + len(option.failing)
-    if fitting == 0:
+    if not option.candidates:
         return _nothing_matches(ask, node, classes)
     if amounts := _amounts_not_there(option):
         return amounts
     if all(at in option.barred for at in option.candidates):
         return "DeviceTainted", "each device that matches has a taint which it does not tolerate"
+    fitting = len([one for one in option.candidates if _can_be_had(option, one)])
     if ask.count is not None and ask.count > fitting:
         return (
             "TooFewDevices",
             f"it wants {ask.count} devices of a node that has at most {fitting} such devices",
         )
     return None
+
+
+def _can_be_had(option: Option, device: int) -> bool:
+    return device not in option.barred and (
+        not option.amounts or option.amounts[device] is not None
+    )
 
 
 def _amounts_not_there(option: Option) -> Reason | None:
