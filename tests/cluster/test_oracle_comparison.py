@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from tests.cluster.oracle.comparison import Comparison, Result, Tally
+from tests.cluster.oracle.comparison import Comparison, Result, Rule, Tally
 from tests.generated.cases import Kind
 
 from eks_devices.feasibility import Status
@@ -63,6 +64,12 @@ def is_told(group):
     node = node_devices(group)
     names = {name for one in node.devices for name in one.at_run_time}
     return not node.unpublished and not names & {"gpu.nvidia.com/productName", "dra.net/rdma"}
+
+
+def test_what_explains_a_difference_is_documented():
+    text = (Path(__file__).parents[2] / "docs" / "scheduler-facts.md").read_text(encoding="utf-8")
+
+    assert [rule for rule in Rule if f"| {rule[0].upper()}{rule[1:]} |" not in text] == []
 
 
 def test_another_verdict_would_contradict(compared):

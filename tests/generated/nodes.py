@@ -66,10 +66,6 @@ class Place:
     group: NodegroupPlan | None = None
     devices: NodeDevices | None = None
 
-    @property
-    def drivers(self) -> frozenset[str]:
-        return frozenset(one["spec"]["driver"] for one in self.slices)
-
 
 def class_manifest(name: str, expressions: tuple[str, ...]) -> Json:
     selectors = [{"cel": {"expression": one}} for one in expressions]

@@ -19,10 +19,13 @@ from eks_devices._frozen import FrozenDict
 from eks_devices.feasibility import Status, Verdict, check, check_claims
 from eks_devices.feasibility.devices import node_devices
 from eks_devices.feasibility.expressions import Outcome, evaluate
+from eks_devices.kubernetes import version_key
 
 Json = Mapping[str, Any]
 # How a node's run-time values differ from the examples of the data.
 _VARIANTS = 3
+# From this minor on the allocator sorts the pools of a node by their drivers.
+_ORDERED = (1, 36)
 # Seconds that the scheduler searches a node.
 _LONGEST = 10.0
 _LONGEST_EXPRESSION = 10 * 1024
@@ -37,6 +40,15 @@ class Result(StrEnum):
     EXPLAINED = "explained"
     """They differ, by a limit that is documented."""
     CONTRADICTS = "contradicts"
+
+
+class Rule(StrEnum):
+    """Why the two may differ, in the words of docs/scheduler-facts.md."""
+
+    CUT_OFF = "the search is cut off"
+    REFUSED = "the API server refuses it beforehand"
+    UNCLEAR = "an unclear expression fails where nothing fits"
+    ORDER = "drivers have no order"
 
 
 @dataclass(frozen=True)
@@ -88,6 +100,7 @@ class Comparison:
         self._remembered: set[str] = set()
         self._own = [class_manifest(*one) for one in CLASSES.items()]
         self._features = gates(oracle.minor)
+        self._has_no_order = version_key(oracle.minor) < _ORDERED
         (self._any_group, *_) = [one.group for one in self.places if one.group is not None]
         for place in self.places:
             for variant in range(_VARIANTS):
@@ -167,7 +180,7 @@ class Comparison:
 
     def _compared(self, one: Case, verdict: Verdict, answer: Answer) -> tuple[Result, str]:
         if answer.scope is Scope.TIME and verdict.status is Status.FEASIBLE:
-            return Result.EXPLAINED, "the scheduler cuts a long search off"
+            return Result.EXPLAINED, Rule.CUT_OFF
         if answer.scope is Scope.TIME:
             return Result.UNDECIDED, f"the allocator ran out of time; here {verdict.status}"
         if verdict.status is Status.UNKNOWN:
@@ -182,9 +195,9 @@ class Comparison:
     def _explained(self, one: Case, verdict: Verdict, answer: Answer) -> tuple[Result, str]:
         """Why two that differ may do so, by the rules."""
         if self._is_refused_by_the_server(one, verdict):
-            return Result.EXPLAINED, "the API server refuses the expression before that"
-        if _depends_on_the_order_of_pools(one, verdict, answer):
-            return Result.EXPLAINED, "pools of several drivers have no order"
+            return Result.EXPLAINED, Rule.REFUSED
+        if self._has_no_order and _depends_on_the_order_of_pools(one, verdict, answer):
+            return Result.EXPLAINED, Rule.ORDER
         if _fails_where_nothing_helps(one, verdict, answer):
             return (
                 Result.EXPLAINED,
@@ -285,7 +298,8 @@ def _depends_on_the_order_of_pools(one: Case, verdict: Verdict, answer: Answer) 
 
 def spans_pools(one: Case) -> bool:
     """Whether a class takes devices of several drivers, whose pools have no order before 1.36."""
-    if len(one.place.drivers) < 2 or one.place.group is not None:
+    published = {one["spec"]["driver"] for one in one.place.slices if one["spec"]["devices"]}
+    if len(published) < 2 or one.place.group is not None:
         return False
     return any(ask["deviceClassName"] == "any" for ask in asked(one.claims).values())
 
