@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from tests.workload_manifests import GPU, P5, checked, codes, plan_of, pod, requ
 
 from eks_devices import EksDevicesError
 from eks_devices.workload_check import Document, check_workloads
+from eks_devices.workload_check.documents import frozen
 
 PLAN = plan_of(P5)
 VALUES: list[Any] = [
@@ -155,3 +157,15 @@ def test_specs_of_any_shape_are_looked_at_without_harm(spec: Any, containers: An
     manifest = {"kind": "Pod", "spec": {**more, "containers": [{}, *containers]}}
     report = checked(PLAN, manifest)
     assert report.templates >= 1
+
+
+def test_thousands_of_containers_resources_and_labels_take_a_moment() -> None:
+    containers = [
+        {"name": f"c{at}", "resources": {"limits": {f"example.com/r{at}": 1, "nvidia.com/gpu": 1}}}
+        for at in range(1000)
+    ]
+    labels = {f"label{at}": "x" for at in range(2000)}
+    start = time.process_time()
+    report = checked(PLAN, frozen(pod(containers=containers, nodeSelector=labels)))
+    assert time.process_time() - start < 3
+    assert codes(report) == ["NoNodegroupServesPod"]

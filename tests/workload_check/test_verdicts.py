@@ -119,6 +119,11 @@ def test_pods_that_select_by_group_are_left_alone(label: str) -> None:
     assert "SeveralNodegroupsServe" not in codes(report)
 
 
+def test_which_group_of_a_pool_serves_does_not_matter() -> None:
+    pool = [group(name, "g6e.12xlarge", mechanism=PLUGIN, pool="inference") for name in "ab"]
+    assert codes(checked(plan_of(*pool), pod(limits=GPUS))) == []
+
+
 def test_what_only_nodes_can_tell_is_an_info_with_the_reason() -> None:
     zone: Any = {"nodeSelector": {"topology.kubernetes.io/zone": "us-east-2a"}}
     report = checked(plan_of(G6E), pod(limits=GPUS, **zone))

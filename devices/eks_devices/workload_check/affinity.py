@@ -80,8 +80,13 @@ def label_obstacles(spec: Mapping[str, Any], node: GroupNode, hints: Hints) -> I
         hints: Tells what a misspelt label may be meant for.
     """
     for key, wanted in mapping(spec, "nodeSelector").items():
-        if isinstance(key, str) and isinstance(wanted, str):
-            yield from _obstacle("NodeSelectorDiffers", _in(node, key, (wanted,)), hints)
+        if not (isinstance(key, str) and isinstance(wanted, str)):
+            continue
+        found = list(_obstacle("NodeSelectorDiffers", _in(node, key, (wanted,)), hints))
+        yield from found
+        if any(one.is_certain for one in found):
+            # One is enough to keep Pods away.
+            break
     affinity = mapping(mapping(spec, "affinity"), "nodeAffinity")
     if affinity.get(_REQUIRED) is not None:
         yield from _obstacle("NodeAffinityDiffers", _any_term(_terms(spec), node), hints)

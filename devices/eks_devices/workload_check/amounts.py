@@ -34,12 +34,15 @@ class Amounts:
 
 def amounts_of(pod: PodTemplate) -> Amounts:
     """What the Pods of a template hold at once."""
-    containers = [(one, _asked(one)) for one in pod.containers]
-    names = {name for _, asked in containers for name in asked}
+    by_name: dict[str, list[tuple[Container, Fraction]]] = {}
+    for one in pod.containers:
+        for name, amount in _asked(one).items():
+            by_name.setdefault(name, []).append((one, amount))
     of_pod = _asked_of(mapping(pod.spec, "resources"))
     devices, ordinary, most = [], [], []
-    for name in sorted(names | of_pod.keys()):
-        each = [(one, asked.get(name, Fraction(0))) for one, asked in containers]
+    for name in sorted(by_name.keys() | of_pod.keys()):
+        # Containers that ask for none change nothing.
+        each = by_name.get(name, [])
         taken = of_pod.get(name) if name in of_pod else taken_at_once(each)
         if not taken or taken < 0:
             continue
@@ -47,7 +50,7 @@ def amounts_of(pod: PodTemplate) -> Amounts:
             ordinary.append((name, Fraction(taken)))
         elif is_extended(name) and Fraction(taken).denominator == 1:
             devices.append((name, int(taken)))
-            most.append((name, int(max(amount for _, amount in each))))
+            most.append((name, int(max((amount for _, amount in each), default=0))))
     return Amounts(tuple(devices), tuple(ordinary), tuple(most))
 
 

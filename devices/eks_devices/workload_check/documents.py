@@ -14,6 +14,7 @@ Steps = tuple[str | int, ...]
 """Keys and indexes that lead from a manifest to a value in it."""
 
 DEFAULT_NAMESPACE: Final = "default"
+_OF_CLUSTERS: Final = ("DeviceClass", "ClusterTrainingRuntime")
 _DEEPEST_LIST: Final = 8
 _SCALARS: Final = (str, int, float, bool, type(None))
 _LONGEST_NUMBER: Final = 128
@@ -65,7 +66,8 @@ class Document:
     @property
     def title(self) -> str:
         """Kind, namespace and name, as people look for it."""
-        return f"{self.kind or 'object'} {self.namespace}/{self.name or '(no name)'}"
+        of = "" if self.kind in _OF_CLUSTERS else f"{self.namespace}/"
+        return f"{self.kind or 'object'} {of}{self.name or '(no name)'}"
 
 
 def flattened(documents: Iterable[Document]) -> Iterator[Document]:

@@ -146,7 +146,9 @@ def served(pod: PodTemplate, judged: Sequence[Judged], plan: ClusterPlan) -> Ite
     is_daemon = pod.document.kind == "DaemonSet"
     if is_daemon and fine:
         yield from _waiting(judged, path)
-    elif len(fine) > 1 and not selects_by(pod, (NODEGROUP_LABEL, POOL_LABEL)):
+    elif len(fine) > 1 and not (
+        selects_by(pod, (NODEGROUP_LABEL, POOL_LABEL)) or _are_a_pool(fine, plan)
+    ):
         groups = [one.verdict.nodegroup for one in fine]
         yield info(
             "SeveralNodegroupsServe",
@@ -163,6 +165,13 @@ def served(pod: PodTemplate, judged: Sequence[Judged], plan: ClusterPlan) -> Ite
             + "; ".join(_reasons(may)),
         )
     yield from _from_zero([*fine, *may], path, plan)
+
+
+def _are_a_pool(judged: Sequence[Judged], plan: ClusterPlan) -> bool:
+    """Whether groups are all of one pool, which of them does not matter."""
+    names = {one.verdict.nodegroup for one in judged}
+    pools = {one.labels.get(POOL_LABEL) for one in plan.nodegroups if one.name in names}
+    return len(pools) == 1 and None not in pools
 
 
 def _waiting(judged: Sequence[Judged], path: str) -> Iterator[Finding]:
