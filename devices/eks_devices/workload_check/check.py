@@ -188,10 +188,12 @@ class _Check:
             return None
         self._note(pod.document, self._of_names(pod, claims), below=pod.steps)
         judged = self._serving.of_pod(pod, claims, amounts)
-        found = list(self._of_verdicts(pod, claims, amounts, judged))
+        found = self._of_verdicts(pod, claims, amounts, judged)
+        related = tuple(one.document for one in claims if one.document is not None)
+        self._note(pod.document, (((), one) for one in found), below=pod.steps, related=related)
         if not refused:
-            found += served(pod, judged, self._plan)
-        self._note(pod.document, (((), one) for one in found), below=pod.steps)
+            more = served(pod, judged, self._plan)
+            self._note(pod.document, (((), one) for one in more), below=pod.steps)
         return PodVerdicts(pod=pod, verdicts=tuple(one.verdict for one in judged))
 
     def _of_names(
@@ -234,9 +236,17 @@ class _Check:
         what = "these Pods, so they would wait for ever"
         yield from both or unserved(judged, path, what=what)
 
-    def _note(self, document: Document, found: Any, *, below: Steps = ()) -> None:
+    def _note(
+        self,
+        document: Document,
+        found: Iterable[tuple[Steps, Finding]],
+        *,
+        below: Steps = (),
+        related: tuple[Document, ...] = (),
+    ) -> None:
         self._remarks += [
-            Remark(document=document, steps=(*below, *steps), finding=one) for steps, one in found
+            Remark(document=document, steps=(*below, *steps), finding=one, related=related)
+            for steps, one in found
         ]
 
 

@@ -25,8 +25,9 @@ class PodClaim:
     """A claim of a Pod; `manifest` is that of the object it names, None where nobody has it.
 
     `steps` lead to its entry from the Pod's spec; `kind` and `object_name` are what it names. The
-    manifest is as `resource.k8s.io/v1` has it, whichever version it is written in. `is_known`
-    says that the object will be there, also where its manifest is made in the cluster.
+    manifest is as `resource.k8s.io/v1` has it, whichever version it is written in, and `document`
+    where it is from; None where it is not among the manifests. `is_known` says that the object
+    will be there, also where its manifest is made in the cluster.
     """
 
     name: str
@@ -35,6 +36,7 @@ class PodClaim:
     object_name: str
     manifest: Mapping[str, Any] | None
     is_known: bool = True
+    document: Document | None = None
 
 
 class KnownClaims:
@@ -51,8 +53,12 @@ class KnownClaims:
         apart = [Document(origin="", content=one) for one in planned]
         self._known: dict[_Key, Mapping[str, Any] | None] = {}
         self._used: set[_Key] = set()
-        for one in (*apart, *documents):
+        self._documents: dict[_Key, Document] = {}
+        for one in apart:
             self._known.update(_made_by(one))
+        for one in documents:
+            for key, manifest in _made_by(one):
+                self._known[key], self._documents[key] = manifest, one
 
     def of(self, pod: PodTemplate) -> Iterator[PodClaim]:
         """The claims of the Pods of a template."""
@@ -69,6 +75,7 @@ class KnownClaims:
                         object_name=name,
                         manifest=self._known.get(key),
                         is_known=key in self._known,
+                        document=self._documents.get(key),
                     )
 
     def manifest(self, document: Document) -> Mapping[str, Any]:

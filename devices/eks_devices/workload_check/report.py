@@ -12,11 +12,15 @@ from .pods import PodTemplate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remark:
-    """A finding and its place: the manifest, and the steps to the value that it is about."""
+    """A finding and its place: the manifest, and the steps to the value that it is about.
+
+    `related` are the claims that it is about too, where they are among the manifests.
+    """
 
     document: Document
     steps: Steps
     finding: Finding
+    related: tuple[Document, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

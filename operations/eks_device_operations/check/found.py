@@ -18,7 +18,10 @@ _ORDER: Final = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A finding at a line and column of a file; `title` names the manifest, empty where none is."""
+    """A finding at a line and column of a file; `title` names the manifest, empty where none is.
+
+    `related` are files, lines and titles of the claims that it is about.
+    """
 
     file: str
     line: int
@@ -26,12 +29,16 @@ class Found:
     title: str
     path: str
     finding: Finding
+    related: tuple[tuple[str, int, str], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The finding as plain JSON values."""
         one = self.finding
         told = one.to_dict()
         more: dict[str, Any] = {key: told[key] for key in _DETAILS if key in told}
+        if self.related:
+            named = ("file", "line", "manifest")
+            more["related"] = [dict(zip(named, each, strict=True)) for each in self.related]
         return {
             "file": self.file,
             "line": self.line,
@@ -72,6 +79,7 @@ class Places:
             title=document.title if document.kind else "",
             path=path_of((*document.base, *remark.steps)),
             finding=remark.finding,
+            related=tuple((*self.of(one)[:2], one.title) for one in remark.related),
         )
 
 

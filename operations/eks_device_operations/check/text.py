@@ -41,6 +41,8 @@ def _finding(one: Found, width: int) -> Iterator[str]:
     if finding.got:
         told = f"got {finding.got}; allowed: {finding.allowed}"
         yield from prose(told, width=width, indent=_INDENT, hanging=_INDENT)
+    for file, line, claim in one.related:
+        yield from prose(f"by {file}:{line}: {claim}", width=width, indent=_INDENT)
     if finding.fix and finding.severity is not Severity.INFO:
         yield from prose(f"fix: {finding.fix}", width=width, indent=_INDENT, hanging=_INDENT)
 
