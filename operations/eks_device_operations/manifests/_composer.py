@@ -161,12 +161,10 @@ class _Document:
         self._add(value, Place(mark), 1, event.anchor)
 
     def _value(self, is_plain: bool, tag: str | None, text: str, mark: Mark) -> Any:  # noqa: FBT001
-        if is_plain:
-            return plain(text)
-        if tag in (None, "!"):
+        if not is_plain and tag in (None, "!"):
             return text
         try:
-            return tagged(str(tag), text)
+            return plain(text) if is_plain else tagged(str(tag), text)
         except TagError as error:
             raise ComposeError(str(error), mark) from error
 

@@ -18,6 +18,7 @@ _WORDS: Final[dict[str, Any]] = {
     **dict.fromkeys(("n", "N", "no", "No", "NO", "off", "Off", "OFF"), False),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
+_ENDLESS: Final = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", re.ASCII)
 _WHOLE: Final = re.compile(
     r"([-+]?)(?:0[bB]([01]+)|0[oO]?([0-7]+)|0[xX]([0-9a-fA-F]+)|([1-9][0-9]*|0))", re.ASCII
@@ -26,11 +27,13 @@ _BASES: Final = (2, 8, 16, 10)
 # No number of a manifest is longer; a text of thousands of digits is slow to read.
 _LONGEST: Final = 64
 _EXACT: Final = 2**53
+_LARGEST: Final = 2**64 - 1
+_SMALLEST: Final = -(2**63)
 _STANDARD: Final = "tag:yaml.org,2002:"
 
 
 class TagError(ValueError):
-    """A tag that no manifest may have, or whose value is none of its kind."""
+    """A scalar that no manifest may have: its tag, its value beside the tag, its size."""
 
 
 def tagged(tag: str, text: str) -> Any:
@@ -56,16 +59,22 @@ def tagged(tag: str, text: str) -> Any:
 
 @functools.lru_cache(maxsize=16384)
 def plain(text: str) -> Any:
-    """The value of a scalar without quotes and tag."""
+    """The value of a scalar without quotes and tag.
+
+    Raises:
+        TagError: It is a number that JSON does not have.
+    """
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in "+-.0123456789" or len(text) > _LONGEST:
         return text
+    if _ENDLESS.fullmatch(text):
+        raise TagError(f"JSON has no number {text}")
     digits = text if text[0] == "." else text.replace("_", "")
     if found := _WHOLE.fullmatch(digits):
         at = next(index for index in range(4) if found[index + 2] is not None)
-        number = int(found[at + 2], _BASES[at])
-        return -number if found[1] == "-" else number
+        number = int(found[1] + found[at + 2], _BASES[at])
+        return number if _SMALLEST <= number <= _LARGEST else float(number)
     if not _FLOAT.fullmatch(digits):
         return text
     value = float(digits)
