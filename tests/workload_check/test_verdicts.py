@@ -228,12 +228,12 @@ def test_pods_that_share_a_claim_need_its_devices_once() -> None:
     assert len(found.verdicts[0].devices) == 8
 
 
-def test_how_many_pods_share_one_claim_and_have_one_of_their_own_is_unknown() -> None:
+def test_pods_may_share_one_claim_and_have_one_of_their_own() -> None:
     claim, names = shared(2)
     own = template("own", request(count=1))
     more = [*names, {"name": "own", "resourceClaimTemplateName": "own"}]
     (found,) = checked(plan_of(P5), claim, own, pod(resourceClaims=more)).pods
-    assert (str(found.verdicts[0].status), found.verdicts[0].fits) == ("feasible", None)
+    assert (str(found.verdicts[0].status), found.verdicts[0].fits) == ("feasible", 6)
 
 
 def test_a_daemon_set_has_one_pod_on_a_node() -> None:

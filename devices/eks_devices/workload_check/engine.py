@@ -24,7 +24,6 @@ Resource = tuple[str, str, int]
 
 _MOST: Final = 2**31 - 1
 _AT_MOST: Final = re.compile(r"wants (\d+) devices .*at most (\d+)")
-_SHARED: Final = "ResourceClaim"
 _NO_CLASS: Final = "ClassNotOnGroup"
 _UNINSTALLED: Final = "ClassNotInstalled"
 _DISTANCES: Final = {
@@ -42,15 +41,12 @@ _PLUGIN_DISTANCE: Final = 4
 class Asked:
     """Claims that are asked about together, and resources that are had as one more claim.
 
-    `key` is equal for claims that ask for the same under the same names; `shares` says that
-    all Pods name one of them, `is_shared` that it is so of each.
+    `key` is equal for claims that ask for the same under the same names.
     """
 
     key: tuple[Any, ...]
     manifests: tuple[Mapping[str, Any], ...]
     classes: frozenset[str]
-    shares: bool = False
-    is_shared: bool = False
 
     def having(self, resources: tuple[Resource, ...]) -> Asked:
         """The same, with resources that DRA stands for."""
@@ -71,7 +67,6 @@ class Asked:
             key=(*self.key, resources),
             manifests=(*self.manifests, claim),
             classes=self.classes | {kind for _, kind, _ in resources},
-            shares=self.shares,
         )
 
 
@@ -136,13 +131,10 @@ class Engine:
             keys.append((name, number))
             manifests.append({**manifest, "metadata": {"name": name}})
             classes |= self._looked_at(manifest)[0]
-        kinds = {one.get("kind") for one in manifests}
         return Asked(
             key=tuple(keys),
             manifests=tuple(manifests),
             classes=classes,
-            shares=_SHARED in kinds,
-            is_shared=kinds == {_SHARED},
         )
 
     def verdicts(self, asked: Asked) -> tuple[Verdict, ...]:

@@ -125,7 +125,7 @@ class Serving:
         said = self.engine.verdicts(whole)[at] if whole.manifests else None
         if said is not None and (one := self.engine.obstacle(said, whole, node)) is not None:
             found.append(one)
-        fits = None if found else _least(said, whole, on_node, most)
+        fits = None if found else _least(said, on_node, most)
         judged = _judged(node.group.name, found, said, fits)
         is_reached = not any(one.is_certain for one in reach)
         return judged if is_reached else replace(judged, is_reached=False)
@@ -172,17 +172,12 @@ def _judged(
     return Judged(verdict=Verdict(nodegroup=group, status=Status.FEASIBLE, fits=fits))
 
 
-def _least(said: Verdict | None, asked: Asked, on_node: OnNode, most: int | None) -> int | None:
-    """How many Pods a node has room for, by claims and by other resources; None if unknown.
-
-    Pods that name one claim share its devices, however many they are.
-    """
-    room = [one for one in (on_node.fits, most) if one is not None]
-    if said is not None and not asked.is_shared:
-        if said.fits is None or asked.shares:
-            return None
-        room.append(said.fits)
-    return min(room, default=None)
+def _least(said: Verdict | None, on_node: OnNode, most: int | None) -> int | None:
+    """How many Pods a node has room for, by claims and by other resources; None if unknown."""
+    if said is not None and said.fits is None:
+        return None
+    room = (on_node.fits, most, said and said.fits)
+    return min((one for one in room if isinstance(one, int)), default=None)
 
 
 def _verdict(group: str, status: Status, code: str, reason: str) -> Verdict:
