@@ -232,7 +232,10 @@ class _Check:
         yield from failing(judged, path, told=told)
         sound = [(one.name, one.manifest) for one in claims if one.manifest is not None]
         asked = self._serving.engine.asked(sound)
-        both = list(by_both(pod, judged, asked, [name for name, _ in amounts.devices]))
+        by_plugin = [
+            name for name, _ in amounts.devices if not self._serving.resources.is_by_claims(name)
+        ]
+        both = list(by_both(pod, judged, asked, by_plugin))
         what = "these Pods, so they would wait for ever"
         yield from both or unserved(judged, path, what=what)
 

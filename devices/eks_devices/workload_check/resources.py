@@ -80,6 +80,10 @@ class ResourceCheck:
             or device_type_of(name)
         )
 
+    def is_by_claims(self, name: str) -> bool:
+        """Whether a resource stands for devices of a class, which DRA hands out."""
+        return bool(self._class_of(name))
+
     def on_node(self, amounts: Amounts, node: GroupNode) -> OnNode:
         """What a node makes of the amounts of a Pod."""
         key = amounts, id(node)

@@ -120,7 +120,7 @@ def _of_claim(code: str, path: str, reason: str) -> Finding:
 def by_both(
     pod: PodTemplate, judged: Sequence[Judged], asked: Asked, resources: Sequence[str]
 ) -> Iterator[Finding]:
-    """The fault of Pods that ask for one kind of device by a resource and by a claim."""
+    """The fault of Pods that ask for one kind of device by a plugin's resource and by a claim."""
     if any(one.verdict.status in (Status.FEASIBLE, Status.UNKNOWN) for one in judged):
         return
     claimed = {type_of_class(one) for one in asked.classes}
