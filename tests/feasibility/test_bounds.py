@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cluster_plans import cluster_of
@@ -129,7 +130,7 @@ def test_many_claims_of_one_pod_end_soon(claims, expected):
 
 PARTS = [part("1g.10gb", name=f"a{at}", count=2) for at in range(8)]
 HALVES = [part("3g.40gb", name=f"b{at}") for at in range(8)]
-ON_REAL_NODES = {
+ON_REAL_NODES: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
     "attributes that must differ": (
         {"instance_type": P5},
         [claim(*(exactly(EFA, name=f"r{at}", count=2) for at in range(16)), APART)],
