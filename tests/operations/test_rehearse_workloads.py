@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from eks_device_operations._outcome import OperationError
-from eks_device_operations.rehearse.files import read_items
+from eks_device_operations.rehearse.files import Item, read_items
 from eks_device_operations.rehearse.workloads import MARK, split
 
 POD = "{spec: {containers: [{name: c, image: i}]}}"
@@ -349,3 +352,59 @@ def test_every_file_that_cannot_be_read_is_told(tmp_path):
 
     assert len(caught.value.messages) == 2
     assert caught.value.code == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        (
+            f"apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\n"
+            f"spec: {{replicas: 1000000000, template: {POD}}}"
+        ),
+        (
+            "apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nmetadata: {name: a}\n"
+            f"spec: {{replicas: 1000000000, leaderWorkerTemplate: {{workerTemplate: {POD}}}}}"
+        ),
+    ],
+)
+def test_more_pods_than_are_rehearsed_are_told_at_once(workloads, text):
+    with pytest.raises(OperationError, match=r"jobs.yaml:1: .* more than 20000 Pods"):
+        workloads(text)
+
+
+WORDS = (
+    *("spec", "template", "metadata", "labels", "annotations", "containers", "initContainers"),
+    *("volumes", "persistentVolumeClaim", "replicas", "parallelism", "completions", "suspend"),
+    *("jobTemplate", "volumeClaimTemplates", "mpiReplicaSpecs", "Worker", "headGroupSpec"),
+    *("workerGroupSpecs", "groupName", "numOfHosts", "leaderWorkerTemplate", "size"),
+    *("workerTemplate", "replicatedJobs", "runtimeRef", "trainer", "numNodes", "name"),
+    *("resourcesPerNode", "podTemplateOverrides", "podSpecOverrides", "targetJobs", "runPolicy"),
+)
+VALUES = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(-3, 9), st.sampled_from(("", "a", "node"))),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(WORDS), inner, max_size=4)
+    ),
+    max_leaves=25,
+)
+EVERY_KIND = (
+    *(("v1", "Pod"), ("apps/v1", "StatefulSet"), ("batch/v1", "CronJob"), ("batch/v1", "Job")),
+    *(("kubeflow.org/v1", "MPIJob"), ("ray.io/v1", "RayCluster"), ("ray.io/v1", "RayService")),
+    *(("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"), ("jobset.x-k8s.io/v1", "JobSet")),
+    *(("trainer.kubeflow.org/v1alpha1", "TrainJob"), ("example.com/v1", "Other")),
+)
+
+
+@given(kind=st.sampled_from(EVERY_KIND), spec=VALUES)
+@settings(max_examples=100, deadline=None)
+def test_whatever_a_spec_holds_ends_in_objects(kind, spec):
+    version, name = kind
+    content = {"apiVersion": version, "kind": name, "metadata": {"name": "a"}, "spec": spec}
+
+    workloads, others = split([Item(file="f", content=content)], namespace="lab")
+
+    assert len(workloads) + len(others) == 1
+    for one in workloads:
+        json.dumps(one.objects)
+        if one.objects and one.item.kind not in ("StatefulSet", "CronJob", "Job", "Pod"):
+            assert one.wanted == len(one.objects)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from eks_devices.workload_check.documents import Document, mapping, mappings
 from eks_devices.workload_check.pods import pods_of
 
+from .._outcome import WRONG, OperationError
 from .expand import Pods, each_once, expansion_of, job_pods, number
 from .files import Item, Object
 from .train_jobs import TRAINER, train_job_pods
@@ -21,6 +22,7 @@ _NO_WORKLOADS: Final = {
     (TRAINER, "TrainingRuntime"),
 }
 _LONGEST_NAME: Final = 253
+_MOST_PODS: Final = 20_000
 _WITHOUT: Final = "of a kind whose controller is not known here: each of its Pods once"
 _STORAGE: Final = "volumes of claims are played by empty ones"
 _FIXED: Final = "the node that its Pods are fixed to is left out"
@@ -60,16 +62,31 @@ def split(items: Sequence[Item], *, namespace: str) -> tuple[list[Workload], lis
     Args:
         items: All objects.
         namespace: Where objects are that name no namespace.
+
+    Raises:
+        OperationError: Together they want more Pods than are rehearsed.
     """
     workloads: list[Workload] = []
     others: list[Item] = []
+    pods = 0
     for item in items:
         found = _workload(len(workloads), item, items, item.namespace or namespace)
         if found is None:
             others.append(item)
         else:
             workloads.append(found)
+            pods += found.wanted or 0
+            _require_few(item, [pods])
     return workloads, others
+
+
+def _require_few(item: Item, counts: Iterable[int]) -> None:
+    if sum(counts) > _MOST_PODS:
+        raise OperationError(
+            f"{item.place}: up to here, the files want more than {_MOST_PODS} Pods, which is more "
+            "than is rehearsed",
+            code=WRONG,
+        )
 
 
 def _workload(index: int, item: Item, items: Sequence[Item], namespace: str) -> Workload | None:
@@ -166,6 +183,7 @@ def _add_claimed_volumes(content: Object, notes: list[str]) -> None:
 
 
 def _expanded(index: int, item: Item, namespace: str, pods: Sequence[Pods], note: str) -> Workload:
+    _require_few(item, (one.count for one in pods))
     objects: list[Object] = []
     specs: list[Object] = []
     notes = [note]
