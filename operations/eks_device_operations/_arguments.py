@@ -93,15 +93,18 @@ def _add_check(verbs: Any) -> None:
 
 def _add_rehearse(verbs: Any) -> None:
     text = "place the Pods of manifests on the nodes of a plan, by a real control plane"
-    parser = verbs.add_parser("rehearse", help=text, description=text, epilog=_EXIT_CODES)
-    parser.add_argument("files", nargs="+", metavar="FILE", help="YAML or JSON of manifests")
+    more = "; needs the extras 'controlplane' and 'check', and binaries of Kubernetes"
+    parser = verbs.add_parser("rehearse", help=text, description=text + more, epilog=_EXIT_CODES)
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="files, folders of YAML and JSON, or - for stdin"
+    )
     parser.add_argument(
         "--plan",
-        required=True,
+        default="cdk.out",
         metavar="CDK_OUT",
-        help="the folder that 'cdk synth' wrote, or a plan file in it",
+        help="the folder that 'cdk synth' wrote, or a plan file in it; cdk.out unless named",
     )
-    parser.add_argument("--cluster", metavar="PATH", help="which cluster, where there are several")
+    parser.add_argument("--cluster", metavar="PATH", help="the cluster, where the plan has several")
     parser.add_argument(
         "--nodes",
         action="append",

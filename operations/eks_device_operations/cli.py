@@ -85,7 +85,7 @@ def _rehearse(arguments: argparse.Namespace) -> Outcome:
 
     return rehearse(
         arguments.files,
-        assembly=arguments.plan,
+        plan=arguments.plan,
         cluster=arguments.cluster,
         nodes=arguments.nodes or (),
         namespace=arguments.namespace,

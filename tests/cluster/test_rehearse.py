@@ -35,7 +35,7 @@ def found(shared, spec, planned):
     files = ("plain.yaml", "claims.yaml", "expanded.yaml")
     rehearsal = Rehearsal(
         plan=plan,
-        items=read_items([str(HERE / file) for file in files]),
+        items=read_items([str(HERE / file) for file in files]).items,
         claims=[claim.to_dict(kubernetes_version="1.34")],
         nodes={"p5": 2, "g6e": 3},
         seconds=60,

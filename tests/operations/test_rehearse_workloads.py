@@ -23,7 +23,7 @@ def read(tmp_path):
     def read(text, name="jobs.yaml"):
         file = tmp_path / name
         file.write_text(textwrap.dedent(text), encoding="utf-8")
-        return read_items([str(file)])
+        return read_items([str(file)]).items
 
     return read
 
@@ -253,13 +253,13 @@ def test_the_files_own_values_stay_as_they_are(read):
         apiVersion: v1
         kind: Pod
         metadata: {name: a}
-        spec: {nodeName: n, containers: [{name: c, image: i}]}
+        spec: {nodeName: there, containers: [{name: c, image: i}]}
         """
     )
 
     split([item], namespace="lab")
 
-    assert item.content["spec"]["nodeName"] == "n"
+    assert item.content["spec"]["nodeName"] == "there"
     assert item.content["metadata"] == {"name": "a"}
 
 
@@ -328,10 +328,9 @@ BOMB = "\n".join(
         ("apiVersion: v1\nkind: 5\nmetadata: {name: a}", "no object of Kubernetes"),
         ("apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: 7}", "no object"),
         ("apiVersion: v1\nkind: List\nitems: [{kind: Pod}]", "no object of Kubernetes"),
-        ("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {x: .inf}", "no number"),
-        ("a: &a [*a]", "larger or deeper"),
-        (BOMB, "larger or deeper"),
-        ("a: {{ .Values.x }}", "is not YAML"),
+        ("a: &a [*a]", "no YAML that Kubernetes reads"),
+        (BOMB, "more than 100000 values"),
+        ("a: {{ .Values.x }}", "a template and no manifest yet"),
         ("", "hold no object"),
         ("---\n---\n", "hold no object"),
     ],
@@ -341,6 +340,29 @@ def test_files_without_objects_are_told(read, text, said):
         read(text)
 
     assert caught.value.code in (1, 2)
+
+
+def test_in_folders_what_is_no_object_is_passed_over_and_told(tmp_path):
+    (tmp_path / "jobs").mkdir()
+    (tmp_path / "cdk.out").mkdir()
+    pod = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec: {POD[7:-1]}"
+    for place, text in (("jobs/pod.yaml", pod), ("values.yaml", "a: b"), ("cdk.out/x.json", "{}")):
+        (tmp_path / place).write_text(text, encoding="utf-8")
+
+    found = read_items([str(tmp_path)], without=str(tmp_path / "cdk.out"))
+
+    assert [str(one) for one in found.items] == ["Pod a"]
+    (note,) = found.notes
+    assert "values.yaml:1: this is no object of Kubernetes" in note
+
+
+def test_a_key_that_stands_twice_is_told(tmp_path):
+    file = tmp_path / "a.yaml"
+    file.write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: a, name: b}", encoding="utf-8")
+
+    (note,) = read_items([str(file)]).notes
+
+    assert f"{file}:3" in note
 
 
 def test_every_file_that_cannot_be_read_is_told(tmp_path):

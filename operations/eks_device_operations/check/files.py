@@ -16,7 +16,8 @@ from ..manifests._files import MOST_BYTES, file_content
 
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
 _STDIN: Final = "-"
-_STDIN_NAME: Final = "<stdin>"
+STDIN_NAME: Final = "<stdin>"
+"""What documents of the standard input say their file is."""
 
 
 @dataclass(slots=True)
@@ -78,19 +79,19 @@ def _read(name: str, seen: set[str], found: Input) -> None:
 
 
 def _read_stdin(found: Input) -> None:
-    if _STDIN_NAME in found.files or sys.stdin is None:
+    if STDIN_NAME in found.files or sys.stdin is None:
         return
     try:
         content = sys.stdin.buffer.read(MOST_BYTES + 1)
     except (OSError, ValueError) as error:
-        found.problems.append((_STDIN_NAME, OperationError(f"cannot be read: {reason(error)}")))
+        found.problems.append((STDIN_NAME, OperationError(f"cannot be read: {reason(error)}")))
         return
     if len(content) > MOST_BYTES:
         large = OperationError(f"is larger than {MOST_BYTES >> 20} MiB")
-        found.problems.append((_STDIN_NAME, large))
+        found.problems.append((STDIN_NAME, large))
         return
-    found.named.append(_STDIN_NAME)
-    _add(manifests_of(_STDIN_NAME, content), _STDIN_NAME, found)
+    found.named.append(STDIN_NAME)
+    _add(manifests_of(STDIN_NAME, content), STDIN_NAME, found)
 
 
 def _add(manifests: Manifests, name: str, found: Input) -> None:

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from eks_devices import EksDevicesError
+
 from .._outcome import COULD_NOT_LOOK, FINE, WRONG, OperationError, Outcome
 from .._output import terminal_width
-from ..plan.assembly import read_assembly
-from ..plan.cluster_plan import cluster_plan
-from ..plan.plan_file import PlannedCluster
+from ..check.planned import Planned, read_plan
 
 if TYPE_CHECKING:
     from .rehearsal import Rehearsed
@@ -27,7 +27,7 @@ _EXTRAS = {"trustme": "controlplane", "urllib3": "controlplane", "yaml": "check"
 def rehearse(
     files: Sequence[str],
     *,
-    assembly: str,
+    plan: str,
     cluster: str | None,
     nodes: Sequence[str],
     namespace: str,
@@ -39,13 +39,17 @@ def rehearse(
     try:
         return _rehearse(
             files,
-            planned=_planned_cluster(assembly, cluster),
+            planned=read_plan(plan, cluster),
+            without=plan,
             nodes=nodes,
             namespace=namespace,
             kubernetes=kubernetes,
             seconds=seconds,
             json=json,
         )
+    except EksDevicesError as error:
+        faults = (f"{one.message}: {one.fix}" for one in error.faults)
+        raise OperationError(*faults) from error
     except ModuleNotFoundError as error:
         extra = _EXTRAS.get(error.name or "")
         if extra is None:
@@ -59,7 +63,8 @@ def rehearse(
 def _rehearse(
     files: Sequence[str],
     *,
-    planned: PlannedCluster,
+    planned: Planned,
+    without: str,
     nodes: Sequence[str],
     namespace: str,
     kubernetes: str | None,
@@ -72,15 +77,14 @@ def _rehearse(
     from .rehearsal import Rehearsal, control_plane, rehearse_on  # noqa: PLC0415
     from .report import as_document, report  # noqa: PLC0415
 
-    plan = cluster_plan(planned.json)
     asked = sizes_asked(list(nodes))
-    nodes_of(plan, asked)  # names of groups are wrong or right before anything starts
-    items = read_items(files)
-    binaries, note = nearest_binaries(plan.kubernetes_version, kubernetes)
+    nodes_of(planned.plan, asked)  # names of groups are wrong or right before anything starts
+    given = read_items(files, without=without)
+    binaries, note = nearest_binaries(planned.plan.kubernetes_version, kubernetes)
     rehearsal = Rehearsal(
-        plan=plan,
-        items=items,
-        claims=[one["manifest"] for one in planned.claims_json if "manifest" in one],
+        plan=planned.plan,
+        items=given.items,
+        claims=planned.claims,
         nodes=asked,
         namespace=namespace,
         seconds=seconds,
@@ -93,7 +97,8 @@ def _rehearse(
         found = rehearse_on(plane.api, rehearsal, kubelet_version=binaries.version)
     show = as_document if json else report
     text = show(found, path=planned.path, version=binaries.version, width=terminal_width())
-    return Outcome(code=_code(found), text=text, messages=_messages(found, note, seconds))
+    notes = (*planned.notes, *given.notes, note, _late(found, seconds))
+    return Outcome(code=_code(found), text=text, messages=tuple(one for one in notes if one))
 
 
 @contextmanager
@@ -109,29 +114,6 @@ def _ended_in_order() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _planned_cluster(folder: str, path: str | None) -> PlannedCluster:
-    """The one cluster of an assembly, or the one that is named.
-
-    Raises:
-        OperationError: There is none, there are several and none is named, or none has the name.
-    """
-    assembly = read_assembly(folder)
-    clusters = {one.path: one for _, one in assembly.clusters}
-    problems = [f"{assembly.folder / one.file}: {one.message}" for one in assembly.problems]
-    if path is not None and path in clusters:
-        return clusters[path]
-    if not clusters:
-        what = f"{folder!r} holds no plan; synthesise an app with an accelerated node group"
-        raise OperationError(*problems, what, code=COULD_NOT_LOOK)
-    if path is None and len(clusters) == 1 and not problems:
-        return next(iter(clusters.values()))
-    told = f"no cluster {path!r}" if path is not None else "more than one cluster"
-    if path is None and len(clusters) == 1:
-        told = "files that cannot be read, so say which cluster is meant"
-    names = ", ".join(map(repr, sorted(clusters)))
-    raise OperationError(*problems, f"{folder!r} holds {told}; allowed with --cluster: {names}")
-
-
 def _code(found: Rehearsed) -> int:
     decided = all(not one.undecided for one in found.results)
     if not found.is_fine and not (found.results and not decided and _only_undecided(found)):
@@ -145,6 +127,7 @@ def _only_undecided(found: Rehearsed) -> bool:
     return not found.sent.refusals and not any(wrong)
 
 
-def _messages(found: Rehearsed, note: str, seconds: float) -> tuple[str, ...]:
-    late = f"the scheduler was not done after {seconds:g} s; --timeout gives it longer"
-    return tuple(one for one in (note, "" if found.in_time else late) if one)
+def _late(found: Rehearsed, seconds: float) -> str:
+    if found.in_time:
+        return ""
+    return f"the scheduler was not done after {seconds:g} s; --timeout gives it longer"

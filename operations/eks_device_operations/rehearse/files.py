@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
+from eks_devices import Severity
 from eks_devices.workload_check.documents import Document, Steps, flattened
 
 from .._outcome import COULD_NOT_LOOK, WRONG, OperationError
-from ..manifests import ManifestDocument, read_manifests
+from ..check.files import STDIN_NAME, read_files
+from ..manifests import ManifestDocument
 
 Object = dict[str, Any]
 
-# Aliases of YAML can make a small file endless.
-_MOST_VALUES: Final = 1_000_000
-_DEEPEST: Final = 100
 # What an export from a cluster has, and no server takes from a user, or collects at once.
 _OF_A_SERVER: Final = (
     "creationTimestamp",
@@ -86,49 +83,63 @@ def group_of(api_version: str) -> str:
     return group if slash else ""
 
 
-def read_items(files: Sequence[str]) -> list[Item]:
+@dataclass(slots=True)
+class Given:
+    """What files hold: their objects, and what is worth telling of the rest."""
+
+    items: list[Item] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def read_items(names: Sequence[str], *, without: str = "") -> Given:
     """The objects of YAML and JSON files, in their order, the items of Lists in their place.
+
+    In the files of folders, what is no object is passed over.
+
+    Args:
+        names: Files, folders, or `-` for the standard input.
+        without: A folder that is passed over in other folders: that of the plan.
 
     Raises:
         OperationError: Everything that cannot be read or is no object, together.
+        EksDevicesError: PyYAML is not installed.
     """
-    found: list[Item] = []
-    wrong: list[tuple[int, str]] = []
-    for file in files:
+    found, given = read_files(names, without=without), Given()
+    wrong = [(error.code, f"{name}: {error}") for name, error in found.problems]
+    for one in found.troubles:
+        text = f"{one.file}:{one.mark[0]}: {one.finding.message}"
+        if one.finding.severity is Severity.ERROR:
+            wrong.append((WRONG, text))
+        else:
+            given.notes.append(text)
+    named = {*found.named, STDIN_NAME}
+    for document in found.documents:
         try:
-            documents = read_manifests(Path(file))
+            given.items += _items(document)
         except OperationError as error:
-            wrong.append((error.code, f"{file}: {error}"))
-            continue
-        for document in documents:
-            if document.content is None:
-                continue
-            try:
-                found += _items(document)
-            except OperationError as error:
+            if document.file in named:
                 wrong.append((error.code, str(error)))
+            else:
+                given.notes.append(f"{error}, so it is passed over")
     if wrong:
         worst = max(code for code, _ in wrong)
         raise OperationError(*(message for _, message in wrong), code=worst)
-    if not found:
-        raise OperationError("the files hold no object", code=COULD_NOT_LOOK)
-    return found
+    if not given.items:
+        raise OperationError(*given.notes, "the files hold no object", code=COULD_NOT_LOOK)
+    return given
 
 
-def _items(document: ManifestDocument) -> Iterator[Item]:
-    budget = [_MOST_VALUES]
-    try:
-        content = plain(document.content, budget)
-    except ValueError as error:
-        place = f"{document.file}:{document.line()}"
-        raise OperationError(f"{place}: {error}", code=WRONG) from None
+def _items(document: ManifestDocument) -> list[Item]:
+    content = plain(document.content)
     if not isinstance(content, dict):
         raise OperationError(_no_object(document, ()), code=WRONG)
+    found = []
     for one in flattened([Document(origin=document.file, content=content)]):
         if not _is_object(one.content):
             raise OperationError(_no_object(document, one.base), code=WRONG)
-        content = _as_new(one.content)
-        yield Item(file=document.file, content=content, document=document, base=one.base)
+        made = _as_new(one.content)
+        found.append(Item(file=document.file, content=made, document=document, base=one.base))
+    return found
 
 
 def _no_object(document: ManifestDocument, steps: Steps) -> str:
@@ -153,31 +164,8 @@ def _as_new(content: Mapping[str, Any]) -> Object:
     return {key: one for key, one in content.items() if key != "status"} | {"metadata": meta}
 
 
-def plain(value: Any, budget: list[int], depth: int = 0) -> Any:
-    """A value as JSON has it, a copy; dates, which YAML knows and JSON does not, are texts.
-
-    Args:
-        value: What a reader of YAML made.
-        budget: How many values there may be; it gets less.
-        depth: How deep this one is.
-
-    Raises:
-        ValueError: There are more values than that, it is nested too deeply, or a number is none
-            that JSON has.
-    """
-    budget[0] -= 1
-    if budget[0] < 0 or depth > _DEEPEST:
-        raise ValueError("this is larger or deeper than any manifest")
-    if isinstance(value, dict):
-        return {_text(key): plain(one, budget, depth + 1) for key, one in value.items()}
-    if isinstance(value, (list, tuple, set)):
-        return [plain(one, budget, depth + 1) for one in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{value} is no number that JSON has")
-    if value is None or isinstance(value, (str, bool, int, float)):
-        return value
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
-
-
-def _text(key: Any) -> str:
-    return str(key).lower() if isinstance(key, bool) else str(key)
+def plain(value: Any) -> Any:
+    """A copy of a value of JSON that may be changed."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    return [plain(one) for one in value] if isinstance(value, (list, tuple)) else value

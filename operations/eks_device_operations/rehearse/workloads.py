@@ -12,7 +12,7 @@ from eks_devices.workload_check.pods import pods_of
 
 from .._outcome import WRONG, OperationError
 from .expand import Pods, each_once, expansion_of, job_pods, number
-from .files import Item, Object
+from .files import Item, Object, plain
 from .train_jobs import TRAINER, train_job_pods
 
 MARK: Final = "eks-devices/workload"
@@ -188,7 +188,7 @@ def _expanded(index: int, item: Item, namespace: str, pods: Sequence[Pods], note
     specs: list[Object] = []
     notes = [note]
     for one in pods:
-        spec, said = _played(_own(mapping(one.template, "spec")))
+        spec, said = _played(plain(mapping(one.template, "spec")))
         notes += said
         specs += [spec] if one.count else []
         objects += [
@@ -218,14 +218,7 @@ def _pod(
 
 def _in(content: Object, namespace: str) -> Object:
     meta = {**content["metadata"], "namespace": namespace}
-    return {**_own(content), "metadata": meta}
-
-
-def _own(value: Any) -> Any:
-    """A copy of plain values."""
-    if isinstance(value, Mapping):
-        return {key: _own(one) for key, one in value.items()}
-    return [_own(one) for one in value] if isinstance(value, list) else value
+    return {**plain(content), "metadata": meta}
 
 
 def _document(content: Mapping[str, Any]) -> Document:
