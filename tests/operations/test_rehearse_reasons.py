@@ -72,6 +72,21 @@ def test_a_resource_of_a_group_by_dra_is_said_to_be_for_claims(nodes):
     assert found["ordinary"] == "a node has no nvidia.com/gpu"
 
 
+def test_a_resource_that_dra_serves_is_left_to_the_claims(nodes):
+    spec = pod({"nvidia.com/gpu": "9"}, **TOLERANT)
+    message = (
+        "0/5 nodes are available: 2 Insufficient nvidia.com/gpu, 3 cannot allocate all claims."
+    )
+
+    found = obstacles(message, spec, nodes, {}, by_claims={"nvidia.com/gpu"})
+
+    assert dict(by_group(found, FLEET)) == {
+        "g0": "cannot allocate all claims",
+        "g1": "even an empty node has too little nvidia.com/gpu",
+        "ordinary": "cannot allocate all claims",
+    }
+
+
 def test_nodes_of_a_group_that_differ_are_counted(nodes):
     spec = pod({"nvidia.com/gpu": "4"}, **TOLERANT)
     message = (

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from eks_devices import ClusterPlan
+from eks_devices.feasibility.classes import extended_resource_names
 from eks_devices.workload_check.documents import mapping
 
 from .._outcome import OperationError
@@ -126,6 +127,7 @@ def rehearse_on(api: Api, rehearsal: Rehearsal, *, kubelet_version: str) -> Rehe
             failures=_failures(api),
             wanted=_wanted(api, taken),
             evicted=watch.evicted,
+            by_claims=_by_claims(api, kubelet_version),
         )
     judge = Judge(rehearsal.plan, others, space)
     verdicts = {one.index: tuple(judge.verdicts(one.specs, one.namespace)) for one in taken}
@@ -159,6 +161,13 @@ def _planned(rehearsal: Rehearsal, others: Sequence[Item]) -> list[Item]:
 
 def _by_name(items: Sequence[Object]) -> dict[tuple[str, str], Object]:
     return {(one["metadata"]["namespace"], one["metadata"]["name"]): one for one in items}
+
+
+def _by_claims(api: Api, version: str) -> frozenset[str]:
+    """The extended resources that the classes of a cluster serve by DRA."""
+    minor = ".".join(version.removeprefix("v").split(".")[:2])
+    classes = api.list(RESOURCES, "DeviceClass")
+    return frozenset(extended_resource_names(classes, kubernetes_version=minor))
 
 
 def _failures(api: Api) -> dict[tuple[str, str, str], str]:

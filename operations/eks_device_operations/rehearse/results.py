@@ -90,6 +90,7 @@ class Seen:
         failures: What controllers say that could not make Pods, by kind, namespace and name.
         wanted: How many Pods controllers want of whom only they know, by the workload's number.
         evicted: How many Pods of each workload lost their nodes.
+        by_claims: Extended resources that DRA serves where no plugin does.
     """
 
     nodes: Mapping[str, NodeFacts]
@@ -98,6 +99,7 @@ class Seen:
     failures: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     wanted: Mapping[int, int] = field(default_factory=dict)
     evicted: Mapping[int, int] = field(default_factory=dict)
+    by_claims: frozenset[str] = frozenset()
 
 
 def results(
@@ -182,7 +184,10 @@ class _Telling:
                 alike[pod.reason, pod.message, repr(requests_of(pod.spec))].append(pod)
         found: Counter[Pending] = Counter()
         for (reason, message, _), those in sorted(alike.items()):
-            why = obstacles(message, those[0].spec, self._seen.nodes, self._used)
+            seen = self._seen
+            why = obstacles(
+                message, those[0].spec, seen.nodes, self._used, by_claims=seen.by_claims
+            )
             found[Pending(count=0, reason=reason, message=message, obstacles=why)] += len(those)
         return tuple(replace(one, count=count) for one, count in found.items())
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, Self
@@ -127,6 +127,8 @@ def obstacles(
     spec: Mapping[str, Any],
     nodes: Mapping[str, NodeFacts],
     used: Mapping[str, Mapping[str, Fraction]],
+    *,
+    by_claims: Collection[str] = (),
 ) -> tuple[Obstacle, ...]:
     """Why no node takes a Pod, group by group; empty where the message does not add up with it.
 
@@ -135,13 +137,17 @@ def obstacles(
         spec: The spec of the Pod.
         nodes: All nodes, by name.
         used: What the Pods of each node ask for together.
+        by_claims: Extended resources that DRA serves where no plugin does.
     """
     found = _MESSAGE.match(message)
     if found is None or int(found.group(1)) != len(nodes):
         return ()
     said = _said(found.group(2))
     wanted = requests_of(spec)
-    mine = {one.name: tuple(_of_node(one, spec, wanted, used)) for one in nodes.values()}
+    mine = {
+        one.name: tuple(_of_node(one, spec, wanted, used.get(one.name, {}), by_claims))
+        for one in nodes.values()
+    }
     left = _left_over(said, Counter(key for each in mine.values() for key in _phrases(each)))
     rest = [one for one in nodes.values() if not mine[one.name]]
     if left is None or bool(left) != bool(rest):
@@ -179,7 +185,8 @@ def _of_node(
     node: NodeFacts,
     spec: Mapping[str, Any],
     wanted: Mapping[str, Fraction],
-    used: Mapping[str, Mapping[str, Fraction]],
+    taken: Mapping[str, Fraction],
+    by_claims: Collection[str],
 ) -> Iterator[Why]:
     """What keeps a Pod off a node, in the order in which the scheduler looks."""
     tolerated = [one for _, one in mappings(spec, "tolerations")]
@@ -192,8 +199,9 @@ def _of_node(
     if not selects(spec, node.labels, node.name):
         yield "selector", "", ""
         return
-    taken = used.get(node.name, {})
     for key in sorted(wanted):
+        if key in by_claims and key not in node.allocatable:
+            continue
         offered = node.allocatable.get(key, _NONE)
         if wanted[key] > offered - taken.get(key, _NONE) and wanted[key]:
             yield "resource", key, _short(wanted[key], offered)
