@@ -16,10 +16,13 @@ from eks_device_operations.cli import main
 from eks_device_operations.rehearse.files import read_items
 from eks_device_operations.rehearse.rehearsal import Rehearsal, rehearse_on
 from eks_device_operations.rehearse.words import by_group
-from eks_devices import DeviceRequest, Mechanism, ResourceClaimTemplate
+from eks_devices import DeviceRequest, GpuSharing, Mechanism, ResourceClaimTemplate
 from eks_devices.plans import PLAN_FILE_SCHEMA, PLAN_FILE_SUFFIX
 
 HERE = Path(__file__).parent / "workloads"
+CASES = Path(__file__).parents[1] / "workload_check" / "cases"
+TYPES = ("p5.48xlarge", "p4d.24xlarge", "trn2.48xlarge", "inf2.48xlarge")
+SLICED = GpuSharing.time_slicing(replicas=4, rename=True)
 DRA, PLUGIN = Mechanism.DRA, Mechanism.DEVICE_PLUGIN
 
 
@@ -98,6 +101,50 @@ def test_workloads_with_claims_beside_the_check(found):
     _, why = reasons(found, "no-template")
     assert why == "there is no ResourceClaimTemplate forgotten in namespace train"
     assert {one.contradictions for one in found.results} == {()}
+
+
+@pytest.fixture(scope="module")
+def judged(start, spec, planned):
+    """What became of the cases of `eks-devices check`, on nodes of both mechanisms."""
+    plan = planned(
+        *(
+            spec(f"{name}-{way}".replace(".", "-"), name, mechanism=way)
+            for name in TYPES
+            for way in (DRA, PLUGIN)
+            if (name, way) != ("inf2.48xlarge", DRA)
+        ),
+        spec("sliced", "g6e.12xlarge", mechanism=PLUGIN, gpu_sharing=SLICED),
+    )
+    items = read_items([str(CASES)]).items
+    nodes = {group.name: 6 for group in plan.nodegroups}
+    rehearsal = Rehearsal(plan=plan, items=items, nodes=nodes, seconds=90)
+    with start() as world:
+        found = rehearse_on(world.api, rehearsal, kubelet_version="v1.34.9")
+        world.tally["workloads rehearsed"] += len(found.results)
+    assert found.in_time
+    return found
+
+
+def test_check_and_scheduler_agree_on_every_case(judged):
+    groups = {
+        one.workload.item.name: {each.group for each in one.bound} - {"ordinary"}
+        for one in judged.results
+    }
+    serving = {
+        one.workload.item.name: {
+            verdict.nodegroup
+            for verdicts in one.verdicts
+            for verdict in verdicts
+            if verdict.status == "feasible"
+        }
+        for one in judged.results
+    }
+
+    assert all(groups[name] <= serving[name] for name in groups)
+    assert {name for name in groups if groups[name]} == {name for name in serving if serving[name]}
+    assert sum(map(bool, groups.values())) == 6
+    assert {one.contradictions for one in judged.results} == {()}
+    assert {one.item.name for one in judged.sent.refusals} == {"broken-on-purpose", "job"}
 
 
 @pytest.fixture

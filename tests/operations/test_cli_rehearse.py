@@ -256,7 +256,7 @@ def test_what_the_check_and_the_scheduler_do_not_agree_on_is_told():
     refused = rehearsed(state("a", message=CANNOT.format(2)))
 
     assert "1 Pod is bound, and the check says infeasible: why" in text_of(bound)
-    assert "although nodes with none taken are left" in text_of(refused)
+    assert "refuses nodes of which nobody has devices" in text_of(refused)
     assert as_json(bound)["workloads"][0]["contradictions"]
 
 

@@ -1,69 +1,51 @@
-"""What the library's own check says of the claims of Pods, beside what the scheduler does."""
+"""What the library's own check says of Pods, beside what the scheduler does with them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from eks_devices import ClusterPlan, EksDevicesError
-from eks_devices.feasibility import Verdict, check_claims
-from eks_devices.workload_check.documents import mappings
+from eks_devices.feasibility import Verdict
+from eks_devices.workload_check import Document, check_workloads
 
-from .files import Item
+from .files import Item, Object
 
-_KINDS = {
-    "resourceClaimName": "ResourceClaim",
-    "resourceClaimTemplateName": "ResourceClaimTemplate",
-}
+Verdicts = tuple[tuple[Verdict, ...], ...]
+"""For each template of Pods that ask for devices, the verdict on each group."""
 
 
-class Judge:
-    """Asks the check of the library, if its engine is installed.
-
-    Args:
-        plan: The plan of the cluster.
-        items: All objects that are sent, claims and DeviceClasses among them.
-        namespace: Where objects are that name no namespace.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What the check says.
 
     Attributes:
+        verdicts: Of each object with Pods that ask for devices, by its place among the items.
         silence: Why it says nothing, where it cannot; empty otherwise.
     """
 
-    def __init__(self, plan: ClusterPlan, items: Sequence[Item], namespace: str) -> None:
-        self.silence = ""
-        self._plan = plan
-        self._claims = {
-            (one.kind, one.namespace or namespace, one.name): one.content
-            for one in items
-            if one.kind in _KINDS.values()
-        }
-        self._classes = [one.content for one in items if one.kind == "DeviceClass"]
-        self._known: dict[tuple[tuple[str, str, str], ...], tuple[Verdict, ...]] = {}
-
-    def verdicts(
-        self, specs: Iterable[Mapping[str, Any]], namespace: str
-    ) -> Iterator[tuple[Verdict, ...]]:
-        """For each spec of Pods with claims that are known, the verdict on each group."""
-        for spec in specs:
-            keys = tuple(_named(spec, namespace))
-            if keys and all(key in self._claims for key in keys) and not self.silence:
-                if keys not in self._known:
-                    self._known[keys] = self._asked(keys)
-                if self._known[keys]:
-                    yield self._known[keys]
-
-    def _asked(self, keys: Sequence[tuple[str, str, str]]) -> tuple[Verdict, ...]:
-        claims = [self._claims[key] for key in keys]
-        try:
-            return check_claims(claims, self._plan, device_classes=self._classes)
-        except EksDevicesError as error:
-            if any(one.code == "CheckExtraMissing" for one in error.faults):
-                self.silence = "the extra 'check' is not installed"
-            return ()
+    verdicts: Mapping[int, Verdicts] = field(default_factory=dict)
+    silence: str = ""
 
 
-def _named(spec: Mapping[str, Any], namespace: str) -> Iterator[tuple[str, str, str]]:
-    for _, entry in mappings(spec, "resourceClaims"):
-        for field, kind in _KINDS.items():
-            if isinstance(name := entry.get(field), str):
-                yield kind, namespace, name
+def judged(
+    plan: ClusterPlan, items: Sequence[Item], claims: Sequence[Object], namespace: str
+) -> Judgement:
+    """What the library's check says of the Pods of objects, if its engine is installed.
+
+    Args:
+        plan: The plan of the cluster.
+        items: All objects of files, claims and DeviceClasses among them.
+        claims: The manifests of the claims of the plan.
+        namespace: Where objects are that name no namespace.
+    """
+    documents = [Document(origin=str(at), content=one.content) for at, one in enumerate(items)]
+    try:
+        report = check_workloads(documents, plan, planned_claims=claims, namespace=namespace)
+    except EksDevicesError as error:
+        return Judgement(silence="; ".join(one.message for one in error.faults))
+    found: dict[int, list[tuple[Verdict, ...]]] = defaultdict(list)
+    for one in report.pods:
+        found[int(one.pod.document.origin)].append(one.verdicts)
+    return Judgement(verdicts={at: tuple(those) for at, those in found.items()})

@@ -17,7 +17,7 @@ from ..control_plane import Api, Binaries, ControlPlane
 from .files import Item, Object
 from .fleet import NodesOfGroup, nodes_of
 from .joining import channel_templates, join_all
-from .judged import Judge
+from .judged import judged
 from .results import Result, Seen, results
 from .send import Sent, send_all
 from .settling import RESOURCES, settled
@@ -129,15 +129,16 @@ def rehearse_on(api: Api, rehearsal: Rehearsal, *, kubelet_version: str) -> Rehe
             evicted=watch.evicted,
             by_claims=_by_claims(api, kubelet_version),
         )
-    judge = Judge(rehearsal.plan, others, space)
-    verdicts = {one.index: tuple(judge.verdicts(one.specs, one.namespace)) for one in taken}
+    judgement = judged(rehearsal.plan, rehearsal.items, rehearsal.claims, space)
+    places = {id(one): at for at, one in enumerate(rehearsal.items)}
+    verdicts = {one.index: judgement.verdicts.get(places[id(one.item)], ()) for one in taken}
     return Rehearsed(
         results=tuple(results(taken, seen, rehearsal.plan, verdicts)),
         sent=sent,
         fleet=fleet,
         in_time=in_time,
         seconds=clock.laps,
-        check=judge.silence,
+        check=judgement.silence,
     )
 
 

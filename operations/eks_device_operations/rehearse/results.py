@@ -215,17 +215,24 @@ class _Telling:
                 )
             if verdict.status is Status.FEASIBLE and self._refused_by_free(verdict, pending):
                 yield (
-                    f"{verdict.nodegroup}: the check says that a node serves the claims, and the "
-                    "scheduler finds no devices although nodes with none taken are left"
+                    f"{verdict.nodegroup}: the check says that a node serves the Pod, and the "
+                    "scheduler refuses nodes of which nobody has devices"
                 )
 
     def _refused_by_free(self, verdict: Verdict, pending: Sequence[Pending]) -> bool:
         group = [one.name for one in self._seen.nodes.values() if one.group == verdict.nodegroup]
         free = [name for name in group if name not in self._taken]
         said = (one for each in pending for one in each.obstacles if one.group == verdict.nodegroup)
-        return bool(free) and any(
-            one.what == CLAIMS and one.nodes > len(group) - len(free) for one in said
+        return any(
+            _is_for_ever(one) or (one.what == CLAIMS and one.nodes > len(group) - len(free))
+            for one in said
         )
+
+
+def _is_for_ever(one: Obstacle) -> bool:
+    """Whether an obstacle that the check knows of is there on an empty node too."""
+    never = one.kind == "resource" and "/" in one.what and one.short in ("none", "small")
+    return never or one.kind in ("taint", "selector")
 
 
 def _allocated(claim: Mapping[str, Any]) -> Sequence[Mapping[str, str]]:
