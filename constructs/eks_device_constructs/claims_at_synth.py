@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from constructs import IConstruct
 
 from eks_devices import ClaimChecks, ClusterPlan, EksDevicesError, Finding, NodegroupPlan, Severity
-from eks_devices.app_check import check_manifests, fleet_findings
+from eks_devices.app_check import check_manifests, fleet_findings, mention_claims
 from eks_devices.claim_checks import engine_faults
 from eks_devices.claims.compute_domain import ComputeDomain
 from eks_devices.claims.objects import object_keys
@@ -19,6 +19,7 @@ from .known_cluster import KnownCluster
 from .sent_manifests import SentManifests, documents_to
 from .tree import reference_of
 
+OwnedClaim = tuple[NotedClaim, list[NodegroupPlan]]
 Told = tuple[IConstruct, Finding]
 
 
@@ -43,26 +44,35 @@ class ClaimsAtSynth:
             sent: What the app sends to any cluster.
         """
         self.faults, self.infos = [], []
+        fleet = self._known.fleet
+        fleet.claim_faults = self.faults
         if self._known.claim_checks is ClaimChecks.OFF:
             return
-        claims = self._known.fleet.claimed
-        documents, self.infos = documents_to(self._known, sent)
-        if not claims and not documents:
-            return
-        if engine_faults():
-            self.infos.append(_not_checked())
+        claims = fleet.claimed
+        if not claims and not any(one.known is self._known for one in sent):
             return
         try:
-            plan = self._known.fleet.plan
+            plan = fleet.plan
         except EksDevicesError:
             # Told already: what a group needs was removed again.
+            return
+        if plan.nodegroups:
+            self._check(claims, sent, plan)
+
+    def _check(
+        self, claims: Sequence[OwnedClaim], sent: Sequence[SentManifests], plan: ClusterPlan
+    ) -> None:
+        documents, self.infos = documents_to(self._known, sent)
+        if engine_faults():
+            is_due = claims or mention_claims([one for _, one in documents])
+            self.infos += [_not_checked()] if is_due else []
             return
         for at, found in self._found(claims, documents, plan):
             self._take(at, found)
 
     def _found(
         self,
-        claims: Sequence[tuple[NotedClaim, Sequence[NodegroupPlan]]],
+        claims: Sequence[OwnedClaim],
         documents: Sequence[tuple[IConstruct, Document]],
         plan: ClusterPlan,
     ) -> Iterator[Told]:

@@ -49,6 +49,7 @@ class Fleet:
     Attributes:
         scoped: The scoped installations by their names.
         others: Node groups without accelerators, of all stacks.
+        claim_faults: Why the last synth refused claims or manifests.
     """
 
     def __init__(self, home: IConstruct, kubernetes_version: str, *, is_foreign: bool) -> None:
@@ -61,6 +62,7 @@ class Fleet:
         """
         self.scoped: dict[str, DeviceDrivers] = {}
         self.others: list[SystemNodegroup] = []
+        self.claim_faults: list[Finding] = []
         self._home = home
         self._version = kubernetes_version
         self._is_foreign = is_foreign

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 import cdk8s
 import jsii
-from aws_cdk import Stack, Stage
+from aws_cdk import Stage
 from constructs import Construct, IConstruct, IValidation
 
 from eks_devices import EksDevicesError, Finding
@@ -76,7 +76,8 @@ class GitopsFolder:
         self._directory = Path(directory)
         self._number = number
         self._files: dict[str, tuple[list[dict[str, Any]], Construct]] = {}
-        Stack.of(cluster).node.add_validation(_Writer(self))
+        # Where the groups of the cluster are finished, and after that.
+        top_stack(cluster).node.add_validation(_Writer(self))
 
     def add(self, name: str, objects: Sequence[dict[str, Any]], owner: Construct) -> None:
         """Take a file, which is written if its owner is still there at synth."""
@@ -98,8 +99,11 @@ class GitopsFolder:
             return
         inside = installation + (f"-{self._number}" if self._number else "")
         _fill(Path(stage.outdir if stage else ".") / _FOLDER / inside, installation, texts)
-        if os.environ.get(_DRIVEN_BY_CLI) and not self._fleet.whole_faults(self._fleet.groups):
+        if os.environ.get(_DRIVEN_BY_CLI) and not self._is_refused():
             _fill(self._directory, installation, texts)
+
+    def _is_refused(self) -> bool:
+        return bool(self._fleet.claim_faults or self._fleet.whole_faults(self._fleet.groups))
 
 
 _folders: WeakKeyDictionary[IConstruct, dict[Path, GitopsFolder]] = WeakKeyDictionary()

@@ -63,6 +63,11 @@ def test_a_claim_of_the_app_that_no_group_serves_is_not_told_again_with_its_pods
     assert codes(job("gpus"), planned=[template(9)]) == []
 
 
+@pytest.mark.parametrize("selector", ["1", 'device.attributes["gpu.nvidia.com"].nothing == 1'])
+def test_a_claim_of_the_app_with_an_expression_at_fault_is_not_told_again(selector):
+    assert codes(job("gpus"), planned=[template(1, selector)]) == []
+
+
 def test_a_malformed_claim_is_told_with_the_place_and_hides_nothing_else():
     bad = template("many", name="bad")
     told = found(bad, job("bad", name="first"), template(9))

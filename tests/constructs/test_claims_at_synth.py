@@ -175,6 +175,8 @@ def test_without_the_engine_an_info_says_so_once_per_cluster(world):
 def test_without_the_engine_a_cluster_without_claims_is_told_nothing(world):
     add_g6e(world)
 
+    world.cluster.cluster.add_manifest("Fine", {"apiVersion": "v1", "kind": "ConfigMap"})
+
     assert infos(world.stack, "ClaimsNotChecked") == []
 
 
@@ -210,6 +212,24 @@ def test_a_manifest_at_fault_ends_the_synth_on_request_with_all_others(strict):
     for name in ("One: ResourceClaimTemplate default/one", "Two: ResourceClaimTemplate default/tw"):
         assert f"Training/Cluster: Training/Cluster/Cluster/manifest-{name}" in str(raised.value)
     assert plan_findings(strict)["NoNodegroupServesClaim"]["severity"] == "error"
+
+
+def test_what_a_synth_refuses_for_its_claims_does_not_come_to_the_repository(
+    make_world, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("CDK_CLI_VERSION", "2.1148.1")
+    folder = tmp_path / "repository"
+    world = make_world(
+        version="1.36",
+        claim_checks=ClaimChecks.ERROR,
+        delivery=lambda _: Delivery.gitops(str(folder)),
+    )
+    add_g6e(world)
+    check_charts(world.stack, [chart_of(template(9))], cluster=world.cluster)
+
+    with pytest.raises(RuntimeError, match="NoNodegroupServesClaim"):
+        world.app.synth()
+    assert not folder.exists()
 
 
 def test_what_groups_can_serve_is_told_nothing(world):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .manifest_text import manifests_in
 from .own_claims import claim_faults, fleet_findings
-from .whole import ManifestFinding, ManifestReport, check_manifests
+from .whole import ManifestFinding, ManifestReport, check_manifests, mention_claims
 
 __all__ = [
     "ManifestFinding",
@@ -13,4 +13,5 @@ __all__ = [
     "claim_faults",
     "fleet_findings",
     "manifests_in",
+    "mention_claims",
 ]

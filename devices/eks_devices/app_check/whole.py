@@ -13,7 +13,7 @@ from ..names import MANAGED_BY_LABEL, MANAGED_BY_US
 from ..plans import ClusterPlan
 from ..workload_check import Document, Remark, WorkloadReport, check_workloads
 from ..workload_check.documents import Steps, flattened, mapping, mappings, path_of
-from ..workload_check.pods import PodTemplate
+from ..workload_check.pods import PodTemplate, pods_of
 from .unknown import has_unknown, is_claim, is_unknown, judgeable
 
 _FIELDS: Final = {
@@ -22,7 +22,15 @@ _FIELDS: Final = {
 }
 _NO_ENGINE: Final = "CheckExtraMissing"
 _NOT_FOUND: Final = "ClaimNotFound"
-_UNSERVED: Final = "NoNodegroupServesPod"
+# What is said of Pods for the sake of a claim.
+_FOR_CLAIM: Final = frozenset(
+    {
+        "AttemptFailsOnNodegroup",
+        "ExpressionInvalid",
+        "NoNodegroupServesPod",
+        "TooManyDevicesInClaim",
+    }
+)
 # How Pods say which claims they and their containers have.
 _WIRING: Final = frozenset({"resourceClaims", "claims"})
 _DEEPEST: Final = 64
@@ -77,6 +85,14 @@ def check_manifests(
     return ManifestReport(
         findings=tuple(dict.fromkeys(told)),
         named=frozenset(key for one in report.pods for _, key in _named(one.pod)),
+    )
+
+
+def mention_claims(documents: Iterable[Document]) -> bool:
+    """Whether a manifest is a claim, or makes Pods that have some."""
+    return any(
+        is_claim(one) or any("resourceClaims" in pod.spec for pod in pods_of(one))
+        for one in flattened(documents)
     )
 
 
@@ -155,8 +171,8 @@ class _Quiet:
         place = remark.document.origin, remark.steps
         given = _of(self._known, remark.document)
         value = _value_at(given.content, remark.steps)
-        if remark.finding.code == _UNSERVED:
-            return place in self._unserved
+        if remark.finding.code in _FOR_CLAIM and place in self._unserved:
+            return True
         if remark.finding.code == _NOT_FOUND and is_unknown(given.namespace):
             return True
         if not _WIRING.isdisjoint(remark.steps) and has_unknown(_wiring(given.content)):
