@@ -6,8 +6,11 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from eks_devices.app_check import manifests_in
+from eks_devices.app_check.manifest_text import UNKNOWN
 from eks_devices.app_check.unknown import has_unknown
 
 ROLE = {"Fn::GetAtt": ["Role", "Arn"]}
@@ -64,3 +67,33 @@ def test_quotes_within_texts_do_not_end_them():
 )
 def test_what_holds_no_manifest_holds_none(value):
     assert manifests_in(value) == []
+
+
+TEXTS = st.text(st.sampled_from('ab"\\{}[],:\n\u00e9'), max_size=8)
+LEAVES = st.one_of(st.none(), st.booleans(), st.integers(-5, 5), TEXTS)
+VALUES = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(TEXTS, inner, max_size=3)),
+    max_leaves=12,
+)
+
+
+@given(st.lists(st.tuples(TEXTS, VALUES, TEXTS, st.booleans()), min_size=1, max_size=4))
+def test_values_of_the_deployment_stand_where_they_were(items):
+    """Texts around and values between those that only the deployment knows are read as written."""
+    hole = "HOLE"
+    manifest = {
+        f"k{at}": [value, f"{before}{hole}{after}" if inside else hole]
+        for at, (before, value, after, inside) in enumerate(items)
+    }
+    text = json.dumps(manifest)
+    for at, (_, _, _, inside) in enumerate(items):
+        if not inside:
+            start = text.index(f'"k{at}": ')
+            text = text[:start] + text[start:].replace(f'"{hole}"', hole, 1)
+    first, *others = text.split(hole)
+    (found,) = manifests_in(joined(first, *(part for one in others for part in (ROLE, one))))
+
+    for at, (before, value, after, inside) in enumerate(items):
+        whole = f"{before}{UNKNOWN}{after}" if inside else UNKNOWN
+        assert found[f"k{at}"] == [value, whole]
