@@ -115,6 +115,7 @@ def test_what_no_selector_can_say_is_refused(make_it, code):
     ("request_", "selector"),
     [
         (R.efa(1), S.gpu_memory_at_least("1Gi")),
+        (R.gpu(), S.attribute_is("gpu.nvidia.com/memory", "80Gi")),
         (R.gpu(), S.efa_rdma()),
         (R.neuron(), S.pcie_root("pci0000:44")),
         (R.passthrough_gpu(), S.gpu_memory_at_least("1Gi")),

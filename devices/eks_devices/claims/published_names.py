@@ -14,10 +14,14 @@ def rows() -> list[Row]:
     return list(read_toml("published_attributes.toml").values())
 
 
-def published_names(kind: str) -> list[str]:
-    """The attributes and capacities that a driver may give to devices of a kind, qualified."""
-    of_kind = [row for row in rows() if kind in row["kinds"]]
-    return [name for row in of_kind for name in (*row["names"], *row["capacities"].get(kind, ()))]
+def published_attributes(kind: str) -> list[str]:
+    """The attributes that a driver may give to devices of a kind, qualified."""
+    return [name for row in rows() if kind in row["kinds"] for name in row["names"]]
+
+
+def published_amounts(kind: str) -> list[str]:
+    """The capacities that a driver may give to devices of a kind, qualified."""
+    return [name for row in rows() for name in row["capacities"].get(kind, ())]
 
 
 def always_published(kind: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..findings import Finding, fault
 from ..syntax import well_formed
 from ..typecheck import member, text, wrong_type
-from .published_names import published_names, source_of, versions
+from .published_names import published_amounts, published_attributes, source_of, versions
 from .syntax import DRA_PAGE, attribute, memory_faults
 
 if TYPE_CHECKING:
@@ -46,7 +46,10 @@ def selector_value_faults(name: object, values: object, test: object) -> Iterato
 
 def selector_kind_faults(selector: DeviceSelector, kind: str, path: str) -> Iterator[Finding]:
     """The fault of a selector by an attribute that devices of a kind never have."""
-    names = published_names(kind)
+    from .device_selectors import SelectorTest  # noqa: PLC0415  (selectors are checked here)
+
+    is_amount = selector.test is SelectorTest.QUANTITY_AT_LEAST
+    names = published_amounts(kind) if is_amount else published_attributes(kind)
     if selector.attribute not in names:
         yield fault(
             "SelectorDoesNotFit",
@@ -54,7 +57,7 @@ def selector_kind_faults(selector: DeviceSelector, kind: str, path: str) -> Iter
             f"no driver publishes this attribute for devices of the kind {kind}, so none would "
             "match",
             got=selector.attribute,
-            allowed=", ".join(names),
+            allowed=", ".join(names) or "no selector by an amount",
             fix="use a selector for such devices, or write CEL for attributes that are not known "
             "here",
             source=source_of(kind),

@@ -23,7 +23,8 @@ from .published_names import (
     always_published,
     domain_of,
     known_domains,
-    published_names,
+    published_amounts,
+    published_attributes,
     source_of,
 )
 from .requests import DeviceRequest
@@ -77,7 +78,7 @@ def matching_devices(request: DeviceRequest, plan: NodegroupPlan) -> int | None:
 
 
 def _reading(path: str, text: str, kind: str) -> Iterator[Finding]:
-    names = published_names(kind)
+    names = [*published_attributes(kind), *published_amounts(kind)]
     for attribute, is_guarded in attributes_read(text).items():
         if attribute not in names and domain_of(attribute) in known_domains():
             yield warning(
