@@ -7,14 +7,17 @@ from eks_devices import (
     AllocationMode,
     ClaimSharing,
     DeviceRequest,
+    DranetBuild,
     GpuDriver,
     MatchAttribute,
     Mechanism,
     Mig,
     OpaqueConfig,
+    ResourceClaim,
     Severity,
 )
 from eks_devices.claims.elsewhere import elsewhere_findings
+from eks_devices.claims.on_nodegroup import claim_findings, claim_manifest
 from eks_devices.claims.summary import claim_summary
 from eks_devices.feasibility import check_claims
 
@@ -345,3 +348,32 @@ def test_of_more_choices_than_are_looked_at_none_is_called_a_contradiction():
     lists = [R.first_available(*kinds, name=f"l{at}") for at in range(4)]
 
     assert len(make(*lists).requests) == 4
+
+
+SHARED = ResourceClaim(
+    name="c", namespace="n", requests=[R.first_available(R.efa(1), R.gpu(), name="either")]
+)
+
+
+def test_claims_that_pods_share_are_told_of_what_each_alternative_brings():
+    old = group("p5.48xlarge", version="1.34", release_version="1.34.2-20251209")
+
+    found = {one.code: one for one in told(SHARED, old)}
+
+    assert found["ReusedClaimFloor"].severity is Severity.WARNING
+    assert found["EfaSharedClaim"].path == "claims.n/c.requests[0].alternatives[0]"
+
+
+def test_upstreams_build_serves_the_alternative_that_may_be_shared():
+    plan, build = group("p5.48xlarge"), DranetBuild.UPSTREAM
+
+    manifest = claim_manifest(SHARED, plan, build=build)
+    found = {one.code for one in claim_findings(SHARED, manifest, plan, build=build)}
+
+    assert "AlternativeNeverServed" in found
+    efas = ResourceClaim(
+        name="c", namespace="n", requests=[R.first_available(R.efa(1), R.efa(2, name="two"))]
+    )
+    assert set(faults(lambda: claim_manifest(efas, plan, build=build)).values()) == {
+        "EfaSharedClaim"
+    }
