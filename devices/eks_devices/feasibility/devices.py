@@ -18,13 +18,14 @@ from ..names import (
     NEURON_DRIVER,
 )
 from ..plans import DevicePlan, NodegroupPlan
-from ..published import is_published
+from ..published import is_read
 from ..resource_slices import resource_slices
 from ..vocabulary import DeviceType, Mechanism
 from .minors import scheduler_of
 from .slices import NodeDevices, read_slices
 
 _NODE: Final = "node"
+_READ_FROM_NODES: Final = (DeviceType.GPU, DeviceType.EFA)
 _PARTITION: Final = "mig"
 
 
@@ -70,7 +71,7 @@ def _unknown(instance_type: str, driver: str, device: Mapping[str, Any]) -> froz
     rows = read_toml("run_time_attributes.toml").get(driver, {})
     kind = device.get("attributes", {}).get("type", {}).get("string", "")
     names = {*rows.get("names", ()), *rows.get(kind, ())}
-    if not is_published(instance_type, device_type):
+    if device_type in _READ_FROM_NODES and not is_read(instance_type, device_type):
         names |= {*rows.get("unread_type", ())}
     if kind == _PARTITION or device.get("consumesCounters"):
         names |= {*rows.get("cut", ())} - {f"{driver}/{one}" for one in device.get("capacity", {})}

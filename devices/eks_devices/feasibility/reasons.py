@@ -14,7 +14,8 @@ from .endings import Ending
 from .expressions import Outcome, evaluate
 from .flow import decided
 from .problem import NOTHING, Classes, Option, Problem, problem
-from .slices import NodeDevices
+from .slices import NodeDevice, NodeDevices
+from .values_told import values_told
 from .wanted import Ask, Request, Wanted
 
 Reason = tuple[str, str]
@@ -126,12 +127,12 @@ def _nothing_matches(ask: Ask, node: NodeDevices, classes: Classes) -> Reason:
     for number, text in enumerate(ask.selectors):
         kept = [one for one in left if evaluate(text, one).outcome is not Outcome.FALSE]
         if not kept:
-            return _selector(number, text, ask, len(left))
+            return _selector(number, text, ask, left)
         left = kept
     return "NoDeviceMatches", "no device matches all its selectors"
 
 
-def _selector(number: int, text: str, ask: Ask, among: int) -> Reason:
+def _selector(number: int, text: str, ask: Ask, among: list[NodeDevice]) -> Reason:
     never = never_published(text, ask.device_class)
     if never:
         driver = driver_of(ask.device_class)
@@ -139,11 +140,12 @@ def _selector(number: int, text: str, ask: Ask, among: int) -> Reason:
             "AttributeNeverPublished",
             f"selector {number} reads {never}, which the driver {driver} never publishes",
         )
-    many = "the one device" if among == 1 else f"any of the {among} devices"
-    return (
-        "NoDeviceMatches",
-        f"selector {number} matches not {many} of the class {ask.device_class}",
-    )
+    many = "does not match the one device"
+    if len(among) > 1:
+        many = f"matches none of the {len(among)} devices"
+    has = values_told(text, among)
+    more = f", which {'have' if len(among) > 1 else 'has'} {has}" if has else ""
+    return "NoDeviceMatches", f"selector {number} {many} of the class {ask.device_class}{more}"
 
 
 def never_published(text: str, device_class: str) -> str:

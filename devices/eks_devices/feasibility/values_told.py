@@ -1,0 +1,51 @@
+"""What devices have of what an expression reads, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from typing import Any, Final
+
+from ..claims.cel_reads import attributes_read
+from ..quantities import MIB
+from .cel_values import QUANTITY, SEMVER
+from .slices import NodeDevice
+
+_MOST_NAMES: Final = 3
+_MOST_VALUES: Final = 4
+
+
+def values_told(text: str, devices: Iterable[NodeDevice]) -> str:
+    """What devices have of the attributes and amounts that an expression reads.
+
+    Empty where it reads none of which anything is known.
+    """
+    of_all = tuple(devices)
+    told = (_of_name(name, of_all) for name in list(attributes_read(text))[:_MOST_NAMES])
+    return ", ".join(filter(None, told))
+
+
+def _of_name(name: str, devices: tuple[NodeDevice, ...]) -> str:
+    if any(name in one.at_run_time for one in devices):
+        return ""
+    values = list(dict.fromkeys(shown for one in devices for shown in _values(name, one)))
+    own = name.rpartition("/")[2]
+    if not values:
+        return f"no {own}"
+    more = f" and {len(values) - _MOST_VALUES} others" if len(values) > _MOST_VALUES else ""
+    return f"{own} {' or '.join(values[:_MOST_VALUES])}{more}"
+
+
+def _values(name: str, device: NodeDevice) -> Iterator[str]:
+    for values in (device.attributes, device.capacity):
+        if name in values:
+            yield _shown(values[name])
+
+
+def _shown(value: Any) -> str:
+    if not isinstance(value, dict):
+        return str(value).lower() if isinstance(value, bool) else str(value)
+    if SEMVER in value:
+        return str(value[SEMVER])
+    amount = Fraction(value[QUANTITY])
+    return f"{amount / MIB}Mi" if amount and amount % MIB == 0 else str(amount)

@@ -1,0 +1,60 @@
+"""The reason why no device matches names what the devices have instead."""
+
+import pytest
+from tests.cluster_plans import cluster_of
+from tests.feasibility_claims import claim, exactly
+
+from eks_devices.feasibility import check_claims
+
+GPU, EFA, NEURON = "gpu.nvidia.com", "efa.networking.k8s.aws", "neuron.aws.com"
+ATTRIBUTES = f"device.attributes['{GPU}']"
+
+
+def reason_of(instance_type, device_class, *selectors):
+    plan = cluster_of({"instance_type": instance_type})
+    return check_claims([claim(exactly(device_class, *selectors))], plan)[0]
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "selector", "told"),
+    [
+        (
+            "p5.48xlarge",
+            f"device.capacity['{GPU}'].memory.compareTo(quantity('80Gi')) >= 0",
+            "matches none of the 8 devices of the class gpu.nvidia.com, which have memory 81152Mi",
+        ),
+        (
+            "p5.48xlarge",
+            f"{ATTRIBUTES}.productName == 'NVIDIA L40S' && {ATTRIBUTES}.architecture == 'Ada'",
+            "which have productName NVIDIA H100 80GB HBM3, architecture Hopper",
+        ),
+        (
+            "p5.48xlarge",
+            f"{ATTRIBUTES}.cudaComputeCapability.compareTo(semver('10.0.0')) >= 0",
+            "which have cudaComputeCapability 9.0.0",
+        ),
+        (
+            "g6e.xlarge",
+            f"{ATTRIBUTES}.type == 'mig'",
+            "selector 0 does not match the one device of the class gpu.nvidia.com, which has type",
+        ),
+    ],
+)
+def test_what_the_devices_have_is_told(instance_type, selector, told):
+    assert told in reason_of(instance_type, GPU, selector).reason
+
+
+def test_an_attribute_that_no_device_has_is_told_as_lacking():
+    found = reason_of("g6e.12xlarge", GPU, f"'profile' in {ATTRIBUTES}")
+    assert found.reason.endswith(", which have no profile")
+
+
+def test_a_selector_that_reads_nothing_is_told_by_its_number():
+    found = reason_of("p5.48xlarge", GPU, "device.driver == 'other'")
+    assert found.reason.endswith("matches none of the 8 devices of the class gpu.nvidia.com")
+
+
+@pytest.mark.parametrize("name", ["rdma", "pciSubsystem", "numaNode"])
+def test_what_nobody_read_from_efas_beside_neuron_devices_is_unknown(name):
+    selector = f"'{name}' in device.attributes['dra.net']"
+    assert reason_of("trn2.48xlarge", EFA, selector).status == "unknown"
