@@ -17,11 +17,11 @@ from tests.feasibility_claims import (
     GPU,
     NEURON,
     PCIE_ROOT,
-    claim,
     exactly,
     first_of,
     group_of,
     match,
+    template,
     verdict,
 )
 
@@ -219,7 +219,7 @@ def options_of(name):
     ids=[f"{name}: {what}" for name, what, *_ in ANSWERS],
 )
 def test_what_a_type_has_can_be_had_and_no_more(name, parts, expected, fits):
-    found = verdict(name, claim(*parts), **options_of(name))
+    found = verdict(name, template(*parts), **options_of(name))
 
     assert (str(found.status), found.code) == expected
     if fits is not None:

@@ -1,6 +1,7 @@
 """Devices that are found keep what the node has: counters, capacities, taints and differences."""
 
 from collections import Counter
+from typing import Any
 
 import pytest
 from tests.cluster.engine_cases import Generator, judgement
@@ -48,7 +49,8 @@ def test_a_device_is_given_once_unless_it_is_shared(found):
 
 def test_counters_and_capacities_are_not_overdrawn(found):
     for case, picks in found:
-        drawn, taken = Counter(), Counter()
+        drawn: Counter[tuple[Any, str]] = Counter()
+        taken: Counter[tuple[str, int]] = Counter()
         for device in {id(one): one for *_, one in picks}.values():
             for name, counters in device.consumes.items():
                 drawn.update({(name, key): value for key, value in counters.items()})
