@@ -245,10 +245,16 @@ def test_devices_of_bound_pods_and_groups_of_pending_ones_are_told():
     assert "Deployment lab/a (jobs.yaml): 2 of 4 Pods bound" in text
     assert "2 on g0, with 8 gpu.nvidia.com each" in text
     assert "g0: cannot allocate all claims" in text
-    assert "the check says feasible, so its devices are taken" in text
+    assert "the check says feasible" in text
     assert "1 Pod could not be made: their controller does not say why" in text
     assert "do not agree" not in text
     assert not found.is_fine
+
+
+def test_under_words_that_name_no_node_the_check_is_told_of_each_group():
+    found = rehearsed(state("a", message="CEL runtime error: no such key"), status=Status.ERROR)
+
+    assert "    CEL runtime error: no such key\n    g0: the check says error: why" in text_of(found)
 
 
 def test_what_the_check_and_the_scheduler_do_not_agree_on_is_told():

@@ -18,6 +18,7 @@ from .words import by_group
 _SCHEMA: Final = "eks-devices/rehearsal/v1"
 _INDENT: Final = "  "
 _DEEPER: Final = "    "
+_OF_THE_SCHEDULER: Final = ("Unschedulable", "SchedulerError")
 _DEEPEST: Final = "      "
 
 
@@ -102,6 +103,10 @@ def _pending(result: Result, pending: Pending, found: Rehearsed, width: int) -> 
     yield f"{_INDENT}{pending.count} pending:"
     if not pending.obstacles:
         yield from prose(pending.message or pending.reason, width=width, indent=_DEEPER)
+        for each in result.verdicts if pending.reason in _OF_THE_SCHEDULER else ():
+            for one in each:
+                text = f"{one.nodegroup}: {_check(each, one.nodegroup)}"
+                yield from prose(text, width=width, indent=_DEEPER, hanging=_INDENT)
     for group, text in by_group(pending.obstacles, found.fleet):
         yield from prose(f"{group}: {text}", width=width, indent=_DEEPER, hanging=_INDENT)
         if CLAIMS in text:
@@ -116,7 +121,7 @@ def _check(verdicts: Sequence[Verdict], group: str) -> str:
             if one.reason:
                 return f"the check says {one.status}: {one.reason}"
             fits = "" if one.fits is None else f", {_pods(one.fits)} on an empty node"
-            return f"the check says {one.status}{fits}, so its devices are taken"
+            return f"the check says {one.status}{fits}"
     return "the check says nothing of nodes without devices"
 
 
