@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from eks_device_operations._outcome import OperationError
 from eks_device_operations.control_plane import ControlPlane, find_binaries, wait_for
-from eks_device_operations.control_plane.binaries import cache_folder
+from eks_device_operations.control_plane.binaries import cache_folder, minors_here
 from eks_device_operations.control_plane.processes import Process, free_ports, wait_until
 
 NAMES = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
@@ -62,6 +63,27 @@ def test_without_a_name_the_cache_is_asked(folder, tmp_path):
 
 def test_a_cache_in_the_home_folder_is_the_default():
     assert cache_folder("1.34", {}) == Path.home() / ".cache/eks-devices/controlplane/1.34"
+
+
+def test_the_minors_of_the_cache_are_those_that_are_whole(folder, tmp_path):
+    environ = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    assert minors_here(environ) == ()
+
+    place = tmp_path / "cache" / "eks-devices" / "controlplane"
+    for name in ("1.36", "1.9", "1.34", ".1.35-x", "bin"):
+        shutil.copytree(folder, place / name)
+    shutil.copytree(folder, place / "1.37")
+    (place / "1.37" / "etcd").unlink()
+
+    assert minors_here(environ) == ("1.9", "1.34", "1.36")
+
+
+def test_a_named_folder_has_one_minor(folder):
+    assert minors_here(named(folder)) == ("1.34",)
+    (folder / "etcd").unlink()
+
+    with pytest.raises(OperationError, match="lacks etcd"):
+        minors_here(named(folder))
 
 
 def test_every_missing_binary_is_named(folder):

@@ -7,7 +7,7 @@ import pytest
 from eks_device_operations._outcome import OperationError
 from eks_device_operations.rehearse.fleet import node_objects, nodes_of, sizes_asked
 from eks_device_operations.rehearse.joining import driver_objects
-from eks_devices import Capacity, DeviceType, Mechanism, NodegroupSpec, plan_cluster
+from eks_devices import Capacity, DeviceType, Mechanism, Mig, NodegroupSpec, plan_cluster
 
 
 def planned(name, instance_type, **options):
@@ -87,6 +87,23 @@ def test_nodes_by_dra_come_with_their_slices_and_no_extended_resource():
     }
     assert "nvidia.com/gpu" not in node["status"]["allocatable"]
     assert node["spec"]["taints"]
+
+
+def test_gpus_that_are_cut_on_request_come_with_all_slices_of_their_pool():
+    group = NodegroupSpec(
+        name="g",
+        instance_type="p5.48xlarge",
+        max_size=1,
+        mechanism=Mechanism.DRA,
+        mig=Mig.dynamic(),
+    )
+    plan = plan_cluster(kubernetes_version="1.36", nodegroups=[group])
+
+    _, *slices = objects_of(plan)
+
+    pool = [one["spec"] for one in slices if one["spec"]["driver"] == "gpu.nvidia.com"]
+    assert {one["pool"]["resourceSliceCount"] for one in pool} == {len(pool)}
+    assert [one for one in pool if "sharedCounters" in one]
 
 
 def test_nodes_by_plugin_offer_their_resources():

@@ -87,6 +87,18 @@ def test_a_resource_that_dra_serves_is_left_to_the_claims(nodes):
     }
 
 
+def test_a_node_that_is_full_of_pods_is_told(nodes):
+    spec = pod(nodeSelector={"eks-devices/nodegroup": "g1"}, **TOLERANT)
+    message = (
+        "0/5 nodes are available: 2 Too many pods, 3 node(s) didn't match Pod's node "
+        "affinity/selector."
+    )
+    limits = {"pods": nodes["g1-0"].allocatable["pods"]}
+    used = {"g1-0": limits, "g1-1": limits}
+
+    assert told(message, spec, nodes, used)["g1"] == "a node has as many Pods as it may have"
+
+
 def test_nodes_of_a_group_that_differ_are_counted(nodes):
     spec = pod({"nvidia.com/gpu": "4"}, **TOLERANT)
     message = (

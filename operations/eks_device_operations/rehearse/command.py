@@ -90,6 +90,7 @@ def _rehearse(
         seconds=seconds,
     )
     with (
+        _refusals_told(binaries.version),
         _ended_in_order(),
         tempfile.TemporaryDirectory(prefix="eks-devices-rehearse-") as folder,
         control_plane(binaries, Path(folder) / "plane") as plane,
@@ -99,6 +100,19 @@ def _rehearse(
     text = show(found, path=planned.path, version=binaries.version, width=terminal_width())
     notes = (*planned.notes, *given.notes, note, _late(found, seconds))
     return Outcome(code=_code(found), text=text, messages=tuple(one for one in notes if one))
+
+
+@contextmanager
+def _refusals_told(version: str) -> Iterator[None]:
+    """Tell in a line what the control plane refuses that is none of the user's objects."""
+    from ..control_plane import ApiError  # noqa: PLC0415  (an extra)
+
+    try:
+        yield
+    except (ApiError, TimeoutError) as error:
+        raise OperationError(
+            f"a control plane of {version} does not go along with the nodes of the plan: {error}"
+        ) from error
 
 
 @contextmanager

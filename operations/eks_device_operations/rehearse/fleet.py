@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from eks_devices import ClusterPlan, DeviceType, Mechanism, NodegroupPlan, OperatingSystem
 from eks_devices._data import read_toml
-from eks_devices.resource_slices import resource_slice
+from eks_devices.resource_slices import resource_slices
 
 from .._outcome import OperationError
 from ..control_plane.nodes import group_node, plain_node
@@ -116,7 +116,7 @@ def _node_of(group: NodegroupPlan, name: str, kubelet_version: str) -> tuple[Obj
         "allocatable": capacity | {"memory": f"{max(memory, 0)}Mi"},
     }
     by_dra = (one for one in group.devices if one.mechanism is Mechanism.DRA)
-    return node, *(resource_slice(group, one, node=name) for one in by_dra)
+    return node, *(item for one in by_dra for item in resource_slices(group, one, node=name))
 
 
 def huge_pages(group: NodegroupPlan) -> int:

@@ -17,6 +17,7 @@ from eks_devices.names import (
 from .fleet import NodesOfGroup
 from .standing import Obstacle
 
+_PODS: Final = "pods"
 _DEVICES: Final = (
     (NVIDIA_RESOURCES, DeviceType.GPU),
     (NEURON_CORE_RESOURCE, DeviceType.NEURON),
@@ -56,9 +57,10 @@ def _words(kind: str, short: str, whats: list[str], group: NodegroupPlan | None)
         return "the Pod selects other nodes"
     if kind != "resource":
         return whats[0]
-    names = " and ".join("room for Pods" if one == "pods" else one for one in whats)
+    names = " and ".join("room for Pods" if one == _PODS else one for one in whats)
     if short == "taken":
-        return f"other Pods leave too little {names}"
+        left = f"other Pods leave too little {names}"
+        return "a node has as many Pods as it may have" if whats == [_PODS] else left
     if short == "small":
         return f"even an empty node has too little {names}"
     by_claim = [one for one in whats if group is not None and _is_for_claims(one, group)]
