@@ -17,7 +17,7 @@ from ..control_plane import Api, Binaries, ControlPlane
 from .files import Item, Object
 from .fleet import NodesOfGroup, nodes_of
 from .joining import channel_templates, join_all
-from .judged import judged
+from .judged import Judgement, judged
 from .results import Result, Seen, results
 from .send import Sent, send_all
 from .settling import RESOURCES, settled
@@ -108,8 +108,7 @@ def rehearse_on(api: Api, rehearsal: Rehearsal, *, kubelet_version: str) -> Rehe
     workloads, others = split(rehearsal.items, namespace=space)
     if not workloads:
         raise OperationError("the files make no Pods, so there is nothing to rehearse")
-    others = [*_planned(rehearsal, others), *others]
-    others += channel_templates(others, space)
+    others = _with_claims(rehearsal, others)
     clock = _Clock()
     nodes = join_all(api, rehearsal.plan, fleet, kubelet_version=kubelet_version)
     clock.lap("nodes")
@@ -130,16 +129,22 @@ def rehearse_on(api: Api, rehearsal: Rehearsal, *, kubelet_version: str) -> Rehe
             by_claims=_by_claims(api, kubelet_version),
         )
     judgement = judged(rehearsal.plan, rehearsal.items, rehearsal.claims, space)
-    places = {id(one): at for at, one in enumerate(rehearsal.items)}
-    verdicts = {one.index: judgement.verdicts.get(places[id(one.item)], ()) for one in taken}
     return Rehearsed(
-        results=tuple(results(taken, seen, rehearsal.plan, verdicts)),
+        results=_results(rehearsal, taken, seen, judgement),
         sent=sent,
         fleet=fleet,
         in_time=in_time,
         seconds=clock.laps,
         check=judgement.silence,
     )
+
+
+def _results(
+    rehearsal: Rehearsal, workloads: Sequence[Workload], seen: Seen, judgement: Judgement
+) -> tuple[Result, ...]:
+    places = {id(one): at for at, one in enumerate(rehearsal.items)}
+    verdicts = {one.index: judgement.verdicts.get(places[id(one.item)], ()) for one in workloads}
+    return tuple(results(workloads, seen, rehearsal.plan, verdicts))
 
 
 class _Clock:
@@ -153,11 +158,14 @@ class _Clock:
         self._started = now
 
 
-def _planned(rehearsal: Rehearsal, others: Sequence[Item]) -> list[Item]:
-    """The claims of the plan that no file has."""
-    given = {(one.kind, one.namespace or rehearsal.namespace, one.name) for one in others}
+def _with_claims(rehearsal: Rehearsal, others: Sequence[Item]) -> list[Item]:
+    """The objects of files with the claims of the plan that no file has, and their templates."""
+    space = rehearsal.namespace
+    given = {(one.kind, one.namespace or space, one.name) for one in others}
     items = [Item(file="the plan", content=dict(one)) for one in rehearsal.claims]
-    return [one for one in items if (one.kind, one.namespace, one.name) not in given]
+    planned = [one for one in items if (one.kind, one.namespace, one.name) not in given]
+    found = [*planned, *others]
+    return [*found, *channel_templates(found, space)]
 
 
 def _by_name(items: Sequence[Object]) -> dict[tuple[str, str], Object]:

@@ -115,14 +115,14 @@ def _pending(result: Result, pending: Pending, found: Rehearsed, width: int) -> 
 
 
 def _check(verdicts: Sequence[Verdict], group: str) -> str:
-    """What the library's check says of claims on a group."""
+    """What the library's check says of Pods on a group; empty for nodes without devices."""
     for one in verdicts:
         if one.nodegroup == group:
             if one.reason:
                 return f"the check says {one.status}: {one.reason}"
             fits = "" if one.fits is None else f", {_pods(one.fits)} on an empty node"
             return f"the check says {one.status}{fits}"
-    return "the check says nothing of nodes without devices"
+    return ""
 
 
 def _sum(found: Rehearsed) -> str:
