@@ -131,6 +131,7 @@ def test_nodes_of_arm_have_its_name_in_kubernetes() -> None:
         ({"teem": "vision"}, "did you mean team?"),
         ({"team": "vison"}, "did you mean vision?"),
         ({"eks-devices/nodegroup": "zzz"}, "nodes have eks-devices/nodegroup: g"),
+        ({"nvidia.com/gpu.product": "NVIDIA-L40S"}, "GpuPlugin(feature_discovery=True)"),
     ],
 )
 def test_a_misspelt_label_is_told_what_is_near(selector: Any, told: str) -> None:

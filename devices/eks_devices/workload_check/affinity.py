@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ..findings import Finding, meant
+from ..names import INSTANCE_TYPE_LABEL, NVIDIA_RESOURCES
 from ..typecheck import wrong_type
 from .documents import Steps, mapping, mappings, path_of, sequence, text_of
 from .nodes import GroupNode, Obstacle
@@ -16,6 +17,11 @@ from .pods import PodTemplate
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 _LONGEST_LIST: Final = 4
+_DISCOVERY: Final = (
+    "labels that describe GPUs are there where GPU feature discovery runs, "
+    "gpu_plugin=GpuPlugin(feature_discovery=True) of a group on the device plugin; or select by "
+    f"{INSTANCE_TYPE_LABEL}"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +68,7 @@ class Hints:
     def _of(self, key: str, wanted: tuple[str, ...]) -> str:
         values = self._values.get(key, set())
         if not values:
-            return meant(key, self._values)
+            return _DISCOVERY if key.startswith(NVIDIA_RESOURCES) else meant(key, self._values)
         if not values.isdisjoint(wanted):
             return ""
         near = [found for one in wanted if (found := meant(one, values))]
