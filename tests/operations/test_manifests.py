@@ -84,6 +84,7 @@ def test_what_is_no_yaml_is_told(tmp_path: Path, text: str) -> None:
         ("!!float 1", 1),
         ("!!binary aGFsbG8=", "hallo"),
         ("! 1", "1"),
+        ("!Ref 1", "1"),
         ("=", "="),
         ("18446744073709551615", 2**64 - 1),
         ("18446744073709551616", float(2**64)),
@@ -98,11 +99,22 @@ def test_words_are_values_as_kubernetes_reads_them(text: str, value: Any) -> Non
 
 
 @pytest.mark.parametrize(
-    "text", [".inf", "-.INF", ".NaN", "!!int x", "!!bool 1", "!!binary ~", "!mine x", "!!set {a}"]
+    "text", [".inf", "-.INF", ".NaN", "!!int x", "!!bool 1", "!!binary ~", "!!set {a}"]
 )
 def test_values_that_no_manifest_has_are_told(text: str) -> None:
     found = manifests_of("f", f"a: {text}\n".encode())
     assert [one.finding.code for one in found.troubles] == ["NotYaml"]
+
+
+def test_tags_of_ones_own_are_read_past() -> None:
+    (document,) = manifests_of("f", b"a: !GetAtt {b: !Sub 'c'}\nd: !Join [e]\n").documents
+    assert document.content == {"a": {"b": "c"}, "d": ("e",)}
+
+
+def test_a_template_of_several_documents_is_told_once() -> None:
+    found = manifests_of("f", b"a: {{ b }}\n---\nc: {{ d }}\n---\ne: f\n")
+    assert [one.finding.code for one in found.troubles] == ["TemplateNotRendered"]
+    assert [one.content for one in found.documents] == [{"e": "f"}]
 
 
 def test_keys_are_texts() -> None:

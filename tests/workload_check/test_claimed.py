@@ -112,6 +112,12 @@ def test_claims_of_versions_that_the_cluster_lacks_are_faults_and_judged_all_the
     assert "resource.k8s.io/v1" in message(report, "ApiVersionNotServed")
 
 
+def test_a_claim_of_a_version_of_long_ago_is_told_once() -> None:
+    old = {"apiVersion": "resource.k8s.io/v1alpha2", "kind": "ResourceClaim"}
+    report = checked(PLAN, {**old, "metadata": {"name": "gpu"}, "spec": {"resourceClassName": "x"}})
+    assert codes(report) == ["ApiVersionNotServed"]
+
+
 def test_requests_of_flat_versions_are_to_be_moved_below_exactly() -> None:
     old = {**template("gpu", FLAT), "apiVersion": "resource.k8s.io/v1beta1"}
     assert "exactly" in message(checked(PLAN, old), "ApiVersionNotServed")

@@ -48,14 +48,19 @@ def version_faults(document: Document, kubernetes_version: str) -> Iterator[Find
     )
 
 
+def is_known_version(content: Mapping[str, Any]) -> bool:
+    """Whether a claim, a template or a class is of a version that can be read here."""
+    return content.get("apiVersion") in (*_ALIKE, *_FLAT)
+
+
 def as_newest(content: Mapping[str, Any]) -> dict[str, Any]:
     """The manifest of a claim, a template or a class as the newest version has it.
 
     Requests are flat before `v1beta2`: what `exactly` holds stands in the request itself.
     """
-    written = content.get("apiVersion")
-    if written not in (*_ALIKE, *_FLAT):
+    if not is_known_version(content):
         return dict(content)
+    written = content.get("apiVersion")
     made = {**content, "apiVersion": _NEWEST}
     if written not in _FLAT or content.get("kind") == "DeviceClass":
         return made

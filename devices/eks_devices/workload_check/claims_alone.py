@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from ..feasibility.verdicts import Status
 from ..findings import Finding, info
+from .claim_versions import is_known_version
 from .documents import Document, Steps, mapping, path_of, sequence, steps_of
 from .serving import Judged, Serving
 from .telling import OF_CLAIM, failing, unserved
@@ -44,6 +45,9 @@ class ClaimCheck:
         """
         if faults := self._serving.engine.faults(manifest):
             self._told[id(manifest)] = frozenset([_MALFORMED])
+            if not is_known_version(manifest):
+                # What such a version looks like is not known here, and it is told already.
+                return
             for one in faults:
                 yield steps_of(_inner(one.path)), one
             return

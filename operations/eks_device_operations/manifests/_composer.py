@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from eks_devices._frozen import FrozenDict
 
-from ._scalars import TagError, key_of, plain, tagged
+from ._scalars import TagError, is_local, key_of, plain, tagged
 
 # Nothing that Kubernetes takes is deeper.
 _DEEPEST: Final = 100
@@ -180,7 +180,8 @@ class _Document:
         top = self._stack[-1] if self._stack else None
         if top is not None and top.items is None and top.key is None:
             raise ComposeError("a mapping or a list cannot be a key", mark)
-        if event.tag not in (None, "!", _MAP_TAG, _LIST_TAG):
+        tag = event.tag
+        if not (tag is None or is_local(tag) or tag in (_MAP_TAG, _LIST_TAG)):
             raise ComposeError(f"the tag {event.tag} cannot be read here", mark)
         if len(self._stack) >= _DEEPEST:
             raise ComposeError("it is nested too deeply", mark)

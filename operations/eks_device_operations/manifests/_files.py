@@ -26,6 +26,7 @@ _NEXT: Final = re.compile(r"^---(?=\s|$)", re.MULTILINE)
 _DIRECTIVE: Final = re.compile(r"^%", re.MULTILINE)
 _TEMPLATE: Final = re.compile(r"\{\{.*?\}\}")
 _LONGEST_SHOWN: Final = 60
+_UNRENDERED: Final = "TemplateNotRendered"
 _BOMS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -197,7 +198,9 @@ def _no_document(file: str, text: str, message: str, mark: Mark, found: Manifest
         # JSON that is laid out with tabs is no YAML.
         found.documents.append(ManifestDocument(file=file, content=plain, place=Place(mark)))
     elif template := _TEMPLATE.search(text):
-        found.troubles.append(_template(file, template[0], mark))
+        # A chart is told once, and not for each of its documents.
+        if not any(one.finding.code == _UNRENDERED for one in found.troubles):
+            found.troubles.append(_template(file, template[0], mark))
     else:
         found.troubles.append(_no_yaml(file, message, mark))
 
@@ -229,7 +232,7 @@ def _template(file: str, text: str, mark: Mark) -> Trouble:
         file=file,
         mark=mark,
         finding=Finding(
-            code="TemplateNotRendered",
+            code=_UNRENDERED,
             severity=Severity.ERROR,
             path="",
             message=f"this is a template and no manifest yet: {shown} stands in it",

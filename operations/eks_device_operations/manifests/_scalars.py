@@ -43,7 +43,7 @@ def tagged(tag: str, text: str) -> Any:
         TagError: It is no tag of JSON's values, or the text is no such value.
     """
     name = tag.removeprefix(_STANDARD)
-    if name in ("str", "timestamp", "!"):
+    if name in ("str", "timestamp") or is_local(tag):
         return text
     if name == "binary":
         try:
@@ -55,6 +55,11 @@ def tagged(tag: str, text: str) -> Any:
     if name not in kinds or not isinstance(value, kinds[name]):  # type: ignore[arg-type]
         raise TagError(f"the tag {tag.replace(_STANDARD, '!!')} cannot be read here")
     return value
+
+
+def is_local(tag: str) -> bool:
+    """Whether a tag is of somebody's own, as CloudFormation's are: Kubernetes reads past it."""
+    return tag.startswith("!")
 
 
 @functools.lru_cache(maxsize=16384)
