@@ -429,6 +429,30 @@ def test_jinja_or_helm_in_a_folder_does_not_hide_the_rest(check: Check, tmp_path
     assert "NoNodegroupServesPod" in text
 
 
+def test_a_chart_in_a_folder_is_told_once(check: Check, tmp_path: Path) -> None:
+    templates = tmp_path / "all" / "chart" / "templates"
+    templates.mkdir(parents=True)
+    (templates.parent / "Chart.yaml").write_text("name: chart\n")
+    (templates.parent / "values.yaml").write_text("a: [\n")
+    for name in "ab":
+        (templates / f"{name}.yaml").write_text("a: {{ b }}\n")
+    (tmp_path / "all" / "job.yaml").write_text(WRONG)
+    code, text, errors = check(["all"])
+    assert (code, errors) == (1, "")
+    assert text.count("TemplateNotRendered") == 1
+    assert "fix: render it first: helm template all/chart | eks-devices check -" in text
+    assert "NoNodegroupServesPod" in text
+
+
+def test_a_kustomization_is_told_to_be_looked_at_as_it_is(check: Check, tmp_path: Path) -> None:
+    (tmp_path / "base").mkdir()
+    (tmp_path / "base" / "kustomization.yaml").write_text("kind: Kustomization\n")
+    (tmp_path / "base" / "job.yaml").write_text(RIGHT)
+    code, _, errors = check(["base"])
+    assert code == 0
+    assert "kubectl kustomize base | eks-devices check -" in errors
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
 def test_a_file_that_may_not_be_read_is_told(check: Check, tmp_path: Path) -> None:
     file = tmp_path / "secret.yaml"

@@ -93,6 +93,11 @@ def _messages(given: Input, looked_at: frozenset[str]) -> Iterator[str]:
     for name in given.named:
         if name in given.files and name not in useful:
             yield f"{name}: holds no Pod and no claim"
+    for folder in given.kustomizations:
+        yield (
+            f"{folder}: has a kustomization, of which the files are looked at and not what it "
+            f"makes of them: kubectl kustomize {folder} | eks-devices check -"
+        )
     for folder, files in given.folders.items():
         empty = [one for one in files if one in given.files and one not in useful]
         if not files:

@@ -12,9 +12,11 @@ from typing import Final
 from .._json_file import reason
 from .._outcome import COULD_NOT_LOOK, OperationError
 from ..manifests import ManifestDocument, Manifests, Trouble, manifests_of
-from ..manifests._files import MOST_BYTES, file_content
+from ..manifests._files import MOST_BYTES, chart_trouble, file_content
 
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
+_CHART: Final = "Chart.yaml"
+_KUSTOMIZATIONS: Final = frozenset({"kustomization.yaml", "kustomization.yml"})
 _STDIN: Final = "-"
 STDIN_NAME: Final = "<stdin>"
 """What documents of the standard input say their file is."""
@@ -25,7 +27,8 @@ class Input:
     """What was read: documents, what is wrong with texts, and files that cannot be looked at.
 
     `files` are all that were read, each with how many documents it has; `named` are those of them
-    that the user named, and `folders` says how many files each folder has.
+    that the user named, `folders` says which files each folder has, and `kustomizations` are the
+    folders whose files Kustomize puts together.
     """
 
     documents: list[ManifestDocument] = field(default_factory=list)
@@ -34,6 +37,7 @@ class Input:
     files: dict[str, int] = field(default_factory=dict)
     named: list[str] = field(default_factory=list)
     folders: dict[str, list[str]] = field(default_factory=dict)
+    kustomizations: list[str] = field(default_factory=list)
 
     @property
     def code(self) -> int:
@@ -118,6 +122,13 @@ def _below(folder: Path, without: str, found: Input) -> Iterator[Path]:
             continue
         seen.add(real)
         folders[:] = sorted(one for one in folders if not one.startswith("."))
+        if _CHART in files:
+            # What it makes is not known before it is rendered, however many files it has.
+            found.troubles.append(chart_trouble(str(Path(place) / _CHART), place))
+            folders.clear()
+            continue
+        if not _KUSTOMIZATIONS.isdisjoint(files):
+            found.kustomizations.append(place)
         for name in sorted(files):
             if name.endswith(_SUFFIXES) and not name.startswith("."):
                 yield Path(place) / name

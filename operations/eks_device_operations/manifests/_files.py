@@ -226,8 +226,19 @@ def _no_yaml(file: str, message: str, mark: Mark) -> Trouble:
     )
 
 
+def chart_trouble(file: str, chart: str) -> Trouble:
+    """What is told of a Helm chart: only what it makes can be looked at."""
+    message = "this is a chart, and what it makes is not known before it is rendered"
+    return _unrendered(file, _START, message, chart)
+
+
 def _template(file: str, text: str, mark: Mark) -> Trouble:
     shown = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+    message = f"this is a template and no manifest yet: {shown} stands in it"
+    return _unrendered(file, mark, message, "CHART")
+
+
+def _unrendered(file: str, mark: Mark, message: str, chart: str) -> Trouble:
     return Trouble(
         file=file,
         mark=mark,
@@ -235,8 +246,8 @@ def _template(file: str, text: str, mark: Mark) -> Trouble:
             code=_UNRENDERED,
             severity=Severity.ERROR,
             path="",
-            message=f"this is a template and no manifest yet: {shown} stands in it",
-            fix="render it first: helm template CHART | eks-devices check -",
+            message=message,
+            fix=f"render it first: helm template {chart} | eks-devices check -",
         ),
     )
 
