@@ -129,6 +129,8 @@ def test_a_claim_that_the_api_server_refuses_is_told_once_at_its_place() -> None
     bad = template("gpu", {"name": "gpu", "exactly": {"count": 1}})
     report = checked(PLAN, bad, pod("gpu"), pod("gpu"))
     (remark,) = report.remarks
+    assert remark.finding.code == "MalformedClaim"
+    assert remark.finding.message == "deviceClassName is missing"
     assert remark.document.kind == "ResourceClaimTemplate"
     base = ("spec", "spec", "devices", "requests", 0, "exactly", "deviceClassName")
     assert remark.steps == base

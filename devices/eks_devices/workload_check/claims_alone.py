@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from ..feasibility.verdicts import Status
@@ -49,7 +50,8 @@ class ClaimCheck:
                 # What such a version looks like is not known here, and it is told already.
                 return
             for one in faults:
-                yield steps_of(_inner(one.path)), one
+                steps = steps_of(_inner(one.path))
+                yield steps, _said(one, steps)
             return
         failures = self._serving.failures(manifest, document.name)
         codes = {one.verdict.code for one in failures}
@@ -78,6 +80,13 @@ def _unused(judged: tuple[Judged, ...], steps: Steps) -> Iterator[Finding]:
             "whether a node group can serve this claim is not known before nodes run: "
             f"{first.nodegroup}: {first.reason}",
         )
+
+
+def _said(fault: Finding, steps: Steps) -> Finding:
+    """A fault of a claim; what is not there at all is said to be missing."""
+    if fault.code != "WrongType" or fault.got != "None" or not steps:
+        return fault
+    return replace(fault, code=_MALFORMED, message=f"{steps[-1]} is missing", got="")
 
 
 def _inner(path: str) -> str:

@@ -35,7 +35,7 @@ def as_text(found: Sequence[Found], report: WorkloadReport, places: Places, *, w
 def _finding(one: Found, width: int) -> Iterator[str]:
     finding = one.finding
     head = f"{safe(one.file)}:{one.line}: {finding.severity} {finding.code}"
-    place = f" {one.path}" if one.path and finding.got else ""
+    place = f" {one.path}" if one.path and finding.allowed else ""
     title = f"{one.title}{place}: " if one.title else ""
     yield from prose(f"{head} {title}{finding.message}", width=width, hanging=_INDENT)
     if finding.got:
