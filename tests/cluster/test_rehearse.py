@@ -67,6 +67,9 @@ def test_workloads_by_plugins_and_without_devices(found):
     assert bound(found, "over-quota") == [("g6e", {"nvidia.com/gpu": 1}, 1)]
     assert of(found, "over-quota").missing == 1
     assert "exceeded quota: team" in of(found, "over-quota").why_missing
+    half = of(found, "half-in-quota")
+    assert (sum(one.count for one in half.bound), half.missing) == (1, 1)
+    assert "exceeded quota: team" in half.why_missing
     assert sum(one.count for one in of(found, "in-order").bound) == 3
     assert sum(one.count for one in of(found, "everywhere").bound) == 2 + 3 + 2
 
@@ -79,7 +82,7 @@ def test_kinds_without_a_controller_here(found):
 
 def test_what_is_not_sent_or_not_taken(found):
     refused = {one.item.name: one for one in found.sent.refusals}
-    assert refused.keys() == {"not-equal", "misspelt"}
+    assert refused.keys() == {"not-equal", "misspelt", "half-in-quota"}
     assert refused["not-equal"].line == 26
     assert "must be equal to nvidia.com/gpu limit of 2" in refused["not-equal"].message
     assert 'unknown field "spec.replica"' in refused["misspelt"].message

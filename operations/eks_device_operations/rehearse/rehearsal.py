@@ -19,7 +19,7 @@ from .fleet import NodesOfGroup, nodes_of
 from .joining import channel_templates, join_all
 from .judged import Judgement, judged
 from .results import Result, Seen, results
-from .send import Sent, send_all
+from .send import Refusal, Sent, send_all
 from .settling import RESOURCES, settled
 from .watching import PodWatch
 from .workloads import Workload, split
@@ -115,15 +115,15 @@ def rehearse_on(api: Api, rehearsal: Rehearsal, *, kubelet_version: str) -> Rehe
     with PodWatch(api) as watch:
         sent = send_all(api, others, workloads, namespace=space)
         clock.lap("objects")
-        refused = {id(one.item) for one in sent.refusals}
-        taken = [one for one in workloads if id(one.item) not in refused]
+        refused = {id(one.item): one for one in sent.refusals}
+        taken = [one for one in workloads if not _is_refused(one, refused)]
         pods, in_time = settled(api, watch, taken, seconds=rehearsal.seconds)
         clock.lap("scheduling")
         seen = Seen(
             nodes=nodes,
             pods=pods,
             claims=_by_name(api.list(RESOURCES, "ResourceClaim")),
-            failures=_failures(api),
+            failures=_failures(api) | _refused_parts(taken, refused),
             wanted=_wanted(api, taken),
             evicted=watch.evicted,
             by_claims=_by_claims(api, kubelet_version),
@@ -137,6 +137,23 @@ def rehearse_on(api: Api, rehearsal: Rehearsal, *, kubelet_version: str) -> Rehe
         seconds=clock.laps,
         check=judgement.silence,
     )
+
+
+def _is_refused(workload: Workload, refused: Mapping[int, Refusal]) -> bool:
+    """Whether nothing of a workload was taken."""
+    found = refused.get(id(workload.item))
+    return found is not None and found.count >= len(workload.objects)
+
+
+def _refused_parts(
+    workloads: Sequence[Workload], refused: Mapping[int, Refusal]
+) -> dict[tuple[str, str, str], str]:
+    """What the API server said of workloads of which it took some Pods and not others."""
+    return {
+        (one.item.kind, one.namespace, one.item.name): refused[id(one.item)].message
+        for one in workloads
+        if id(one.item) in refused
+    }
 
 
 def _results(

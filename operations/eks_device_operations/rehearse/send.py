@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Final, TypeVar
 
@@ -46,11 +47,15 @@ _PATH: Final = re.compile(r"\b(?:spec|metadata)(?:\.[A-Za-z0-9_-]+|\[[^\]]+\])*"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """What the API server refused, or what is passed over, and why."""
+    """What the API server refused, or what is passed over, and why.
+
+    Of a workload that becomes several objects, `count` is how many of them are refused.
+    """
 
     item: Item
     line: int
     message: str
+    count: int = 1
 
     @property
     def place(self) -> str:
@@ -69,8 +74,12 @@ class Sent:
 
 def at_once(work: Callable[[T], R], items: Iterable[T]) -> list[R]:
     """Do work for each item, some at a time; the results are in the order of the items."""
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
+    pool = ThreadPoolExecutor(_AT_ONCE)
+    try:
         return list(pool.map(work, items))
+    finally:
+        # Whoever interrupts this does not wait for the rest.
+        pool.shutdown(cancel_futures=True)
 
 
 def send_all(
@@ -148,7 +157,7 @@ class _Sending:
         except ApiError as error:
             line = item.line(_steps(error.message))
             self._sent.refusals.append(Refusal(item=item, line=line, message=error.message))
-        except (ValueError, urllib3.exceptions.HTTPError) as error:
+        except (TimeoutError, ValueError, urllib3.exceptions.HTTPError) as error:
             refusal = Refusal(item=item, line=item.line(), message=f"cannot be sent: {error}")
             self._sent.refusals.append(refusal)
 
@@ -217,11 +226,12 @@ class _Sending:
         self._sent.passed_over.append(Refusal(item=item, line=item.line(), message=why))
 
 
-def _first_of_each(refusals: Iterable[Refusal]) -> list[Refusal]:
-    found: dict[int, Refusal] = {}
-    for one in refusals:
-        found.setdefault(id(one.item), one)
-    return sorted(found.values(), key=lambda one: (one.item.file, one.line))
+def _first_of_each(refusals: Sequence[Refusal]) -> list[Refusal]:
+    """One refusal for each item, the first, with the count of all."""
+    counts = Counter(id(one.item) for one in refusals)
+    first = {id(one.item): one for one in reversed(refusals)}
+    found = [replace(one, count=counts[key]) for key, one in first.items()]
+    return sorted(found, key=lambda one: (one.item.file, one.line))
 
 
 def _steps(message: str) -> tuple[str | int, ...]:
