@@ -82,6 +82,20 @@ def test_it_builds_once_into_the_cache(build, tmp_path):
     assert [one.name for one in folder(tmp_path).parent.iterdir()] == ["1.34"]
 
 
+def test_another_minor_is_built_beside_it(build, tmp_path):
+    done = build("1.36")
+
+    assert done.returncode == 0, done.stderr
+    assert (folder(tmp_path).parent / "1.36" / "etcd").is_file()
+
+
+def test_a_minor_without_a_module_is_told(build):
+    done = build("1.2")
+
+    assert done.returncode == 2
+    assert "no module of '1.2'; allowed: 1.34, 1.35, 1.36, 1.37" in done.stderr
+
+
 def test_what_was_built_from_something_else_is_built_anew(build, tmp_path):
     build()
     (folder(tmp_path) / "built-from").write_text("something else", encoding="utf-8")
