@@ -32,6 +32,12 @@ def test_a_group_that_starts_with_none_has_its_maximum():
     assert "maximum" in found.why
 
 
+def test_a_group_whose_size_an_autoscaler_sets_has_its_maximum():
+    found = first(planned("g", "g6e.12xlarge", mechanism=Mechanism.DEVICE_PLUGIN, autoscaled=True))
+
+    assert (found.count, found.why) == (4, "its maximum, since its size is left open")
+
+
 def test_a_large_maximum_is_cut_and_says_so():
     found = first(planned("g", "p5.48xlarge", max_size=700))
 

@@ -70,6 +70,8 @@ def _count(group: NodegroupPlan) -> tuple[int, str]:
     most = group.max_size
     if most > _MOST_UNASKED:
         return _MOST_UNASKED, f"of at most {most}; --nodes {group.name}=N for more"
+    if group.desired_size is None:
+        return most, "its maximum, since its size is left open"
     return most, "its maximum, since it starts with none"
 
 
