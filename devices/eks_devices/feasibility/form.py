@@ -46,6 +46,8 @@ _USED: Final = (
     rf"|[=!]=\s*(?:{_LITERAL}|semver\s*\(|null\b|true\b|false\b|\d))"
 )
 _COMPARED_WITH: Final = r"(?:isGreaterThan|isLessThan|compareTo)\s*\(\s*[\w.\s\['\"\]]*$"
+_AFTER_VALUE: Final = rf"(?:{_LITERAL}|\b\d[\w.]*|\btrue|\bfalse)\s*[=!]=\s*[\w.\s\['\"\]]*$"
+_ENDS: Final = r"\s*(?:$|&&|\|\||[)?:,\]])"
 # An index that is no plain string or number, in a text without what its strings hold.
 _COMPUTED: Final = re.compile(r"(\b\w+|[)\]])\s*\[(?!\s*\??\s*(?:''|[0-9]+)\s*\])")
 # A field that no device has.
@@ -109,13 +111,14 @@ def unimitated(text: str) -> str:
 @functools.lru_cache(maxsize=4096)
 def uses_strangely(text: str, versions: frozenset[str]) -> bool:
     """Whether an expression does more with an attribute that is a version than compare it."""
+    left = _COMPARED.sub(lambda one: " " if (one[2] or one[3]) in versions else one[0], text)
     for name in versions:
         read = re.compile(rf"(?:\.\s*\??\s*{name}\b|\[\s*\??\s*(['\"]){name}\1\s*\])")
-        for one in read.finditer(text):
-            optional = "?" in one[0]
-            after = re.match(_USED, text[one.end() :])
-            is_argument = re.search(_COMPARED_WITH, text[: one.start()]) is not None
-            if optional or not (after or (is_argument and re.match(r"\s*\)", text[one.end() :]))):
+        for one in read.finditer(left):
+            before, after = left[: one.start()], left[one.end() :]
+            is_argument = re.search(_COMPARED_WITH, before) and re.match(r"\s*\)", after)
+            is_second = re.search(_AFTER_VALUE, before) and re.match(_ENDS, after)
+            if "?" in one[0] or not (re.match(_USED, after) or is_argument or is_second):
                 return True
     return False
 
