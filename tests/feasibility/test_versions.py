@@ -89,3 +89,15 @@ def test_a_constraint_compares_versions_with_their_build(other, status):
     found = judged(wanted, NodeDevices(devices, FrozenDict()), FrozenDict({"any": ()}))
 
     assert found.status == status
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["device.attributes[", f"{OWN}.v ==", f"{OWN} {OWN}", "device = 'x'", "device.driver == 'd"],
+)
+def test_what_cannot_be_read_is_refused_however_it_looks_at_the_device(text):
+    assert evaluate(text, CARD).outcome == "fails"
+
+
+def test_a_name_in_backticks_is_left_to_kubernetes():
+    assert evaluate(f"{OWN}.`v` == 1", CARD).outcome == "unclear"

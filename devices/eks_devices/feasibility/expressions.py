@@ -117,7 +117,7 @@ def _refused(text: str, told: str, unimitated: str) -> Answer:
         why = "it orders numbers of two types, which the engine does not"
     elif form.is_too_deep(told) and form.depth(text) < _DEEPEST:
         why = "it is nested more deeply than the engine follows"
-    elif not form.names_no_field(told):
+    elif not form.names_no_field(told) and not form.is_no_cel(text, told):
         why = unimitated
     return Answer(Outcome.UNCLEAR, why) if why else Answer(Outcome.FAILS, _told(told))
 

@@ -96,6 +96,8 @@ def unimitated(text: str) -> str:
         return "it asks whether the device has a field"
     if found := _ABSENT.search(stripped):
         return f"it calls {found[0].strip(' .(')}, which the engine does not have"
+    if "`" in stripped:
+        return "it has names in backticks"
     if _TYPES.search(stripped):
         return "it looks at the type of a value"
     if _VERSION_FIRST.search(stripped) or _LISTED.search(stripped):
@@ -137,6 +139,11 @@ def depth(text: str) -> int:
     """How deep brackets go."""
     steps = ((one in "([{") - (one in ")]}") for one in bare(text))
     return max(itertools.accumulate(steps, initial=0))
+
+
+def is_no_cel(text: str, error: str) -> bool:
+    """Whether an expression cannot be read at all; newer CEL has names in backticks."""
+    return "Syntax error:" in error and "`" not in bare(text)
 
 
 def names_no_field(error: str) -> bool:
