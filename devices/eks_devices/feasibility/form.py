@@ -50,6 +50,9 @@ _AFTER_VALUE: Final = rf"(?:{_LITERAL}|\b\d[\w.]*|\btrue|\bfalse)\s*[=!]=\s*[\w.
 _ENDS: Final = r"\s*(?:$|&&|\|\||[)?:,\]])"
 # An index that is no plain string or number, in a text without what its strings hold.
 _COMPUTED: Final = re.compile(r"(\b\w+|[)\]])\s*\[(?!\s*\??\s*(?:''|[0-9]+)\s*\])")
+_THROUGH: Final = re.compile(r"\.\s*(?:all|exists|exists_one|map|filter|size)\s*\(|\bsize\s*\(")
+_OWN_LOOP: Final = re.compile(r"\[[^\[\]()]*\]\s*(\.\s*(?:all|exists|exists_one|map|filter))\s*\(")
+_SIZE_OF_VALUE: Final = re.compile(r"(?<=\])\s*\.\s*\w+\s*\.\s*size\s*\(\s*\)")
 # A field that no device has.
 _NO_FIELD: Final = re.compile(r"undeclared reference to 'device\.(?!allowMultipleAllocations\b)")
 _NUMBERS: Final = re.compile(r"applied to '\((?:int|uint|double), (?:int|uint|double)\)'")
@@ -160,13 +163,25 @@ def names(text: str) -> frozenset[str]:
 
 
 def goes_through(text: str) -> bool:
-    """Whether an expression may read attributes without their names."""
-    stripped = bare(text)
-    if re.search(r"\.\s*(?:all|exists|exists_one|map|filter|size)\s*\(|\bsize\s*\(", stripped):
+    """Whether an expression may read attributes without their names.
+
+    One that goes through a list of its own, or asks for the size of one value, does not.
+    """
+    stripped = _SIZE_OF_VALUE.sub("", _own_loops_gone(bare(text)))
+    if _THROUGH.search(stripped):
         return True
     if "+" in stripped:
         return True
     return any(one[1] != "in" for one in _COMPUTED.finditer(stripped))
+
+
+def _own_loops_gone(stripped: str) -> str:
+    """A text without the names of macros that go through a list which is written out."""
+    starts = (at for at, one in enumerate(stripped) if one == "[" and not _is_index(stripped, at))
+    for found in [one for at in starts if (one := _OWN_LOOP.match(stripped, at))]:
+        blank = " " * len(found[1])
+        stripped = stripped[: found.start(1)] + blank + stripped[found.end(1) :]
+    return stripped
 
 
 def lists(text: str) -> list[list[str]]:
