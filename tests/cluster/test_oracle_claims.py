@@ -21,7 +21,7 @@ from tests.cluster.oracle.oracle import claim_of, gates, question
 from eks_device_charts import ImageSource, device_manifests
 from eks_devices import EksDevicesError, plan_cluster
 from eks_devices.claims.on_nodegroup import claim_manifest
-from eks_devices.resource_slices import resource_slice
+from eks_devices.resource_slices import resource_slices
 
 TWINS = [name for name, case in CASES.items() if case.over]
 
@@ -36,7 +36,9 @@ def groups(oracle, spec):
         "features": gates(oracle.minor),
     }
     for group in plan.nodegroups:
-        slices = [resource_slice(group, one, node=group.name) for one in group.devices]
+        slices = [
+            item for one in group.devices for item in resource_slices(group, one, node=group.name)
+        ]
         found = oracle.ask([], node=group.name, slices=slices, remember=group.name, **setting)
         assert found.error == ""
     return as_cases_name_them(plan.nodegroups)
