@@ -136,7 +136,8 @@ def counts(name, count, device_class):
     none = ("unknown", "NoPublishedData") if is_open else TOO_FEW
     yield name, "one", [exactly(device_class)], FEASIBLE, None if is_open else count
     yield name, "every", [every], FEASIBLE, None if is_open else 1
-    yield name, "all", [exactly(device_class, allocationMode="All")], FEASIBLE, None
+    whole = none if is_open else FEASIBLE
+    yield name, "all", [exactly(device_class, allocationMode="All")], whole, None
     yield name, "one more", [more], none, None
     yield name, "one more or every", [first_of(more, every)], FEASIBLE, None
 

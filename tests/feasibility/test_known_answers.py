@@ -424,7 +424,12 @@ def test_neuron_devices_come_in_connected_groups(name, size, expected):
 def test_whole_nodes_of_an_ultraserver_are_unknown():
     node = claim(exactly(NEURON, f"{NEURONS}.resourceType == 'neuron_node'"))
 
+    every = claim(exactly(NEURON, allocationMode="All"))
+
     assert said(TRN2U, node) == ("unknown", "NoPublishedData")
+    assert said(TRN2U, every) == ("unknown", "NoPublishedData")
+    assert said(TRN2U, claim(exactly(NEURON, count=16))) == FEASIBLE
+    assert said(TRN2, every) == FEASIBLE
     assert said(TRN2, node) == ("infeasible", "NoDeviceMatches")
 
 

@@ -57,6 +57,9 @@ def judged(
         )
         return Judgement(Status.UNKNOWN, "AllOfPartitions", text)
     if found.ending is Ending.ALLOCATED:
+        # All takes what is published beside the devices that are known as well.
+        if why := _unpublished([one for one in asks if one.count is None], node):
+            return Judgement(Status.UNKNOWN, "NoPublishedData", why)
         return _allocated(given, node, classes, found)
     return _not_allocated(given, node, found, classes)
 
