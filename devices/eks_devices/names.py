@@ -119,6 +119,11 @@ TAINT_KEYS: Final = {
 }
 
 
+def device_type_of_class(device_class: str) -> DeviceType | None:
+    """The devices that a class of the drivers is for; None for a class of the user's own."""
+    return next((one for one, names in DEVICE_CLASSES.items() if device_class in names), None)
+
+
 def ultraserver_label(size: int) -> str:
     """The label that nodes share which work together in an UltraServer, or in a part of one."""
     return f"neuron.amazonaws.com/ultraserver-server-id-{size}"

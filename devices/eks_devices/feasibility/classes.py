@@ -9,7 +9,7 @@ from typing import Any, Final
 from .._frozen import FrozenDict
 from ..device_classes import class_expressions
 from ..kubernetes import gate_is_on
-from ..names import CLASS_RESOURCES, DEVICE_CLASSES, DRIVERS
+from ..names import CLASS_RESOURCES, DRIVERS, device_type_of_class
 
 _LONGEST_NAME: Final = 63
 
@@ -22,10 +22,8 @@ def installed_classes() -> FrozenDict[str, tuple[str, ...]]:
 
 def driver_of(device_class: str) -> str | None:
     """The driver behind a class; None for a class of the user's own."""
-    for device_type, names in DEVICE_CLASSES.items():
-        if device_class in names:
-            return DRIVERS[device_type]
-    return None
+    device_type = device_type_of_class(device_class)
+    return DRIVERS[device_type] if device_type else None
 
 
 def extended_resource_names(

@@ -12,12 +12,13 @@ from ..feasibility.asked import read_class, read_manifest
 from ..feasibility.classes import installed_classes
 from ..feasibility.verdicts import Status, Verdict
 from ..findings import EksDevicesError, Finding, meant
+from ..names import device_type_of_class
 from ..plans import ClusterPlan
 from ..vocabulary import Mechanism
 from .claim_versions import as_newest
 from .documents import Document, frozen, mapping
 from .nodes import GroupNode, Obstacle
-from .resources import DEVICES, too_many, type_of_class
+from .resources import DEVICES, too_many
 
 Resource = tuple[str, str, int]
 """A resource that stands for devices of a class, that class, and a number."""
@@ -180,7 +181,7 @@ class Engine:
 def _by_plugin(asked: Asked, node: GroupNode) -> Obstacle | None:
     """Devices that are claimed, and that a node's device plugin hands out."""
     for one in sorted(asked.classes):
-        kind = type_of_class(one)
+        kind = device_type_of_class(one)
         device = node.group.device_of(kind) if kind else None
         if kind and device is not None and device.mechanism is Mechanism.DEVICE_PLUGIN:
             offered = ", ".join(node.group.extended_resources)

@@ -17,6 +17,7 @@ from ..names import (
     MIG_CLASS,
     NVIDIA_RESOURCES,
     TAINT_KEYS,
+    device_type_of_class,
     offered_resources,
 )
 from ..plans import ClusterPlan, DevicePlan
@@ -178,15 +179,10 @@ def _may_be_claimed(node: GroupNode, name: str) -> bool:
     return device.mechanism is Mechanism.DRA and device.owner != EXTERNAL_OWNER
 
 
-def type_of_class(device_class: str) -> DeviceType | None:
-    """The kind of device that a class of the drivers is of; None for others."""
-    return next((one for one, names in DEVICE_CLASSES.items() if device_class in names), None)
-
-
 def device_type_of(name: str) -> DeviceType | None:
     """The kind of device that a resource is of, parts and shares too; None for others."""
     if name.startswith(CLASS_RESOURCES):
-        return type_of_class(name.removeprefix(CLASS_RESOURCES))
+        return device_type_of_class(name.removeprefix(CLASS_RESOURCES))
     if name.startswith(NVIDIA_RESOURCES):
         return DeviceType.GPU
     if name == EFA_RESOURCE:

@@ -7,14 +7,14 @@ from typing import Final
 
 from ..feasibility.verdicts import Status
 from ..findings import Finding, Severity, info, warning
-from ..names import NODEGROUP_LABEL, POOL_LABEL
+from ..names import NODEGROUP_LABEL, POOL_LABEL, device_type_of_class
 from ..plans import ClusterPlan
 from ..vocabulary import DeviceType
 from .affinity import selects_by
 from .documents import path_of
 from .engine import Asked
 from .pods import PodTemplate
-from .resources import DEVICES, device_type_of, type_of_class
+from .resources import DEVICES, device_type_of
 from .serving import Judged
 
 OF_CLAIM: Final = ("ExpressionInvalid", "TooManyDevicesInClaim")
@@ -123,7 +123,7 @@ def by_both(
     """The fault of Pods that ask for one kind of device by a plugin's resource and by a claim."""
     if any(one.verdict.status in (Status.FEASIBLE, Status.UNKNOWN) for one in judged):
         return
-    claimed = {type_of_class(one) for one in asked.classes}
+    claimed = {device_type_of_class(one) for one in asked.classes}
     for kind in DeviceType:
         names = [one for one in resources if device_type_of(one) is kind]
         if kind in claimed and names:

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from ...names import (
     CLASS_RESOURCES,
-    DEVICE_CLASSES,
     EFA_RESOURCE,
     GPU_RESOURCE,
     NEURON_RESOURCE,
     NVIDIA_RESOURCES,
+    device_type_of_class,
 )
 from ...quantities import count_of
 from ...vocabulary import DeviceType
@@ -26,15 +26,12 @@ _BEGINNINGS: Final = {
     NEURON_RESOURCE: DeviceType.NEURON,
     EFA_RESOURCE: DeviceType.EFA,
 }
-_CLASSES: Final = {
-    name: device_type for device_type, names in DEVICE_CLASSES.items() for name in names
-}
 
 
 def device_of(resource: str) -> DeviceType | None:
     """What devices an extended resource is of; None for what this library does not know."""
     if resource.startswith(CLASS_RESOURCES):
-        return _CLASSES.get(resource.removeprefix(CLASS_RESOURCES))
+        return device_type_of_class(resource.removeprefix(CLASS_RESOURCES))
     return next((one for begin, one in _BEGINNINGS.items() if resource.startswith(begin)), None)
 
 

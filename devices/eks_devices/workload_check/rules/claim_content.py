@@ -6,14 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ...names import DEVICE_CLASSES, GPU_DRIVER
+from ...names import GPU_DRIVER, device_type_of_class
 from ...vocabulary import DeviceType
 from ..claimed import PodClaim
 from ..documents import mapping, mappings
 
-_TYPES: Final = {
-    name: device_type for device_type, names in DEVICE_CLASSES.items() for name in names
-}
 _TEMPLATE: Final = "ResourceClaimTemplate"
 
 
@@ -36,7 +33,7 @@ class Asked:
     @property
     def device_type(self) -> DeviceType | None:
         """What devices they are; None for those of a class that is not known here."""
-        return _TYPES.get(self.device_class)
+        return device_type_of_class(self.device_class)
 
 
 def devices_of(claim: PodClaim) -> Mapping[str, Any]:

@@ -6,20 +6,19 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from ...names import DEVICE_CLASSES, DRIVERS
+from ...names import DEVICE_CLASSES, DRIVERS, device_type_of_class
 from ...vocabulary import DeviceType
 from ..documents import Document, mapping, mappings
 
 _DRIVER: Final = re.compile(r"""device\.driver\s*==\s*['"]([^'"]+)['"]""")
 _TYPES: Final = {driver: device_type for device_type, driver in DRIVERS.items()}
-_KNOWN: Final = frozenset(name for names in DEVICE_CLASSES.values() for name in names)
 
 
 def own_classes(documents: Iterable[Document]) -> dict[str, DeviceType]:
     """The DeviceClasses of manifests whose expressions name the driver of their devices."""
     found = {}
     for one in documents:
-        if one.kind == "DeviceClass" and one.name not in _KNOWN:
+        if one.kind == "DeviceClass" and device_type_of_class(one.name) is None:
             types = {_TYPES.get(driver) for driver in _drivers(one)}
             if len(types) == 1 and (device_type := types.pop()):
                 found[one.name] = device_type
