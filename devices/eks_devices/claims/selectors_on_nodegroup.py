@@ -15,7 +15,7 @@ from ..published import is_published, is_read
 from ..quantities import amount_of
 from ..resource_slices import resource_slice
 from ..vocabulary import DeviceType
-from .cel_reads import attributes_read
+from .cel_reads import names_read
 from .device_selectors import DeviceSelector, SelectorTest, semantic
 from .kinds import RequestKind
 from .memory_selectors import memory_fault
@@ -79,7 +79,7 @@ def matching_devices(request: DeviceRequest, plan: NodegroupPlan) -> int | None:
 
 def _reading(path: str, text: str, kind: str) -> Iterator[Finding]:
     names = [*published_attributes(kind), *published_amounts(kind)]
-    for attribute, is_guarded in attributes_read(text).items():
+    for attribute, is_guarded in names_read(text).items():
         if attribute not in names and domain_of(attribute) in known_domains():
             yield warning(
                 "AttributeNotPublished",

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final
 
+from ..claims.cel_reads import names_read
 from .allocation import allocate
 from .classes import driver_of
 from .devices import published_names
@@ -20,10 +19,6 @@ from .wanted import Ask, Request, Wanted
 
 Reason = tuple[str, str]
 """A stable code and a sentence."""
-
-_DOMAIN: Final = r"device\s*\.\s*attributes\s*\[\s*\??\s*['\"]([^'\"\\]+)['\"]\s*\]"
-_READ: Final = re.compile(rf"{_DOMAIN}\s*(?:\.\s*\??\s*(\w+)|\[\s*\??\s*['\"]([^'\"\\]+)['\"])")
-_ASKED: Final = re.compile(rf"['\"]([^'\"\\]+)['\"]\s+in\s+{_DOMAIN}")
 
 
 def reason(given: Problem, node: NodeDevices, classes: Classes) -> Reason:
@@ -157,8 +152,7 @@ def never_published(text: str, device_class: str) -> str:
     known = published_names().get(driver or "")
     if known is None:
         return ""
-    read = [f"{domain}/{name or key}" for domain, name, key in _READ.findall(text)]
-    read += [f"{domain}/{name}" for name, domain in _ASKED.findall(text)]
+    read = names_read(text, fields=("attributes",))
     return next((one for one in read if one not in known), "")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Any, Final
 
-from ..claims.cel_reads import attributes_read
+from ..claims.cel_reads import names_read
 from ..quantities import MIB
 from .cel_values import QUANTITY, SEMVER
 from .slices import NodeDevice
@@ -21,7 +21,7 @@ def values_told(text: str, devices: Iterable[NodeDevice]) -> str:
     Empty where it reads none of which anything is known.
     """
     of_all = tuple(devices)
-    told = (_of_name(name, of_all) for name in list(attributes_read(text))[:_MOST_NAMES])
+    told = (_of_name(name, of_all) for name in list(names_read(text))[:_MOST_NAMES])
     return ", ".join(filter(None, told))
 
 
