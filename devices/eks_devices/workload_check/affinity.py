@@ -167,16 +167,30 @@ def _expression(expression: Mapping[str, Any], node: GroupNode) -> _Answer:
         return _later(key, why)
     has = node.labels.get(key)
     told = f"the Pod selects nodes by {key} {operator} {' '.join(values)}".rstrip()
-    holds = {
+    holds = expression_holds(operator, has, values)
+    if holds is None:
+        return _Answer(holds=None, reason=f"its node affinity has the operator {operator!r:.40}")
+    return _Answer(holds=holds, reason=f"{told}, and they have {_shown(key, has)}", key=key)
+
+
+def expression_holds(operator: str, has: str | None, values: tuple[str, ...]) -> bool | None:
+    """Whether an expression of a node selector holds; None for an operator that is not known.
+
+    Args:
+        operator: Its operator.
+        has: The value of its label on the node, None where it has no such label.
+        values: Its values.
+
+    Source: https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/
+    """
+    return {
+        "In": has is not None and has in values,
         "NotIn": has not in values,
         "Exists": has is not None,
         "DoesNotExist": has is None,
         "Gt": _is_more(has, values),
         "Lt": _is_more(has, values, sign=-1),
     }.get(operator)
-    if holds is None:
-        return _Answer(holds=None, reason=f"its node affinity has the operator {operator!r:.40}")
-    return _Answer(holds=holds, reason=f"{told}, and they have {_shown(key, has)}", key=key)
 
 
 def _in(node: GroupNode, key: str, values: tuple[str, ...]) -> _Answer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
@@ -13,10 +13,11 @@ from ..findings import Finding, fault
 from ..names import CLASS_RESOURCES
 from ..quantities import quantity_of
 from .documents import Steps, mapping, path_of, steps_of
-from .pods import Container, PodTemplate
+from .pods import Container, PodTemplate, containers_of
 
 CPU, MEMORY, HUGE_PAGES = "cpu", "memory", "hugepages-2Mi"
 _ORDINARY: Final = (CPU, MEMORY, HUGE_PAGES)
+_ByName = dict[str, list[tuple[Container, Fraction]]]
 _PAGE: Final = "https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/"
 
 
@@ -34,24 +35,40 @@ class Amounts:
 
 def amounts_of(pod: PodTemplate) -> Amounts:
     """What the Pods of a template hold at once."""
-    by_name: dict[str, list[tuple[Container, Fraction]]] = {}
-    for one in pod.containers:
-        for name, amount in _asked(one).items():
-            by_name.setdefault(name, []).append((one, amount))
-    of_pod = _asked_of(mapping(pod.spec, "resources"))
+    each = _by_name(containers_of(pod.spec))
     devices, ordinary, most = [], [], []
-    for name in sorted(by_name.keys() | of_pod.keys()):
-        # Containers that ask for none change nothing.
-        each = by_name.get(name, [])
-        taken = of_pod.get(name) if name in of_pod else taken_at_once(each)
-        if not taken or taken < 0:
+    for name, taken in sorted(_taken(pod.spec, each).items()):
+        if taken <= 0:
             continue
         if name in _ORDINARY:
-            ordinary.append((name, Fraction(taken)))
-        elif is_extended(name) and Fraction(taken).denominator == 1:
+            ordinary.append((name, taken))
+        elif is_extended(name) and taken.denominator == 1:
             devices.append((name, int(taken)))
-            most.append((name, int(max((amount for _, amount in each), default=0))))
+            of_one = (amount for _, amount in each.get(name, ()))
+            most.append((name, int(max(of_one, default=0))))
     return Amounts(tuple(devices), tuple(ordinary), tuple(most))
+
+
+def taken_of(spec: Mapping[str, Any]) -> dict[str, Fraction]:
+    """What a Pod holds at once of each resource, by the spec of the Pod.
+
+    Source: https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/
+    """
+    return _taken(spec, _by_name(containers_of(spec)))
+
+
+def _taken(spec: Mapping[str, Any], each: _ByName) -> dict[str, Fraction]:
+    # Containers that ask for none change nothing; what the Pod itself asks for comes first.
+    of_containers = {name: Fraction(taken_at_once(some)) for name, some in each.items()}
+    return of_containers | _asked_of(mapping(spec, "resources"))
+
+
+def _by_name(containers: Iterable[Container]) -> _ByName:
+    found: _ByName = {}
+    for one in containers:
+        for name, amount in _asked_of(mapping(one.content, "resources")).items():
+            found.setdefault(name, []).append((one, amount))
+    return found
 
 
 def is_extended(name: str) -> bool:
@@ -59,10 +76,6 @@ def is_extended(name: str) -> bool:
     if name.startswith(CLASS_RESOURCES):
         return True
     return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
-
-
-def _asked(container: Container) -> dict[str, Fraction]:
-    return _asked_of(mapping(container.content, "resources"))
 
 
 def _asked_of(resources: Mapping[str, Any]) -> dict[str, Fraction]:

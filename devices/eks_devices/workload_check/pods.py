@@ -56,18 +56,21 @@ class PodTemplate:
     @property
     def containers(self) -> tuple[Container, ...]:
         """Init containers and containers, in the order of the spec."""
-        found = []
-        for field in ("initContainers", "containers"):
-            for index, one in mappings(self.spec, field):
-                found.append(
-                    Container(
-                        name=text_of(one, "name"),
-                        steps=(field, index),
-                        content=one,
-                        is_init=field == "initContainers",
-                    )
-                )
-        return tuple(found)
+        return containers_of(self.spec)
+
+
+def containers_of(spec: Mapping[str, Any]) -> tuple[Container, ...]:
+    """Init containers and containers of a Pod's spec, in its order."""
+    return tuple(
+        Container(
+            name=text_of(one, "name"),
+            steps=(field, index),
+            content=one,
+            is_init=field == "initContainers",
+        )
+        for field in ("initContainers", "containers")
+        for index, one in mappings(spec, field)
+    )
 
 
 def pods_of(document: Document) -> Iterator[PodTemplate]:

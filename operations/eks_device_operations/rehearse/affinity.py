@@ -5,10 +5,11 @@ Source: https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any
 
-from eks_devices.workload_check.documents import mapping, mappings, sequence
+from eks_devices.workload_check.affinity import expression_holds
+from eks_devices.workload_check.documents import mapping, mappings, sequence, text_of
 
 
 def selects(spec: Mapping[str, Any], labels: Mapping[str, str], name: str) -> bool:
@@ -34,24 +35,6 @@ def _term(term: Mapping[str, Any], labels: Mapping[str, str], name: str) -> bool
 
 
 def _holds(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    rule = _OPERATORS.get(str(expression.get("operator")))
-    values = [str(one) for one in sequence(expression, "values")]
-    return rule is not None and rule(labels.get(str(expression.get("key"))), values)
-
-
-def _greater(has: str | None, values: list[str], *, less: bool = False) -> bool:
-    try:
-        number, limit = int(has or ""), int(values[0])
-    except (IndexError, ValueError):
-        return False
-    return number < limit if less else number > limit
-
-
-_OPERATORS: Final[Mapping[str, Callable[[str | None, list[str]], bool]]] = {
-    "In": lambda has, values: has in values,
-    "NotIn": lambda has, values: has not in values,
-    "Exists": lambda has, _: has is not None,
-    "DoesNotExist": lambda has, _: has is None,
-    "Gt": _greater,
-    "Lt": lambda has, values: _greater(has, values, less=True),
-}
+    values = tuple(str(one) for one in sequence(expression, "values"))
+    has = labels.get(text_of(expression, "key"))
+    return expression_holds(text_of(expression, "operator"), has, values) is True

@@ -16,6 +16,7 @@ from typing import Any, Final, Self
 from eks_devices import Taint, TaintEffect
 from eks_devices.kubernetes import newest_minor
 from eks_devices.quantities import amount_of
+from eks_devices.workload_check.amounts import taken_of
 from eks_devices.workload_check.documents import mapping, mappings
 from eks_devices.workload_check.tolerations import covers
 
@@ -67,33 +68,11 @@ def _amount(value: Any) -> Fraction:
 
 
 def requests_of(spec: Mapping[str, Any]) -> dict[str, Fraction]:
-    """What the scheduler counts for a Pod, by resource, as the API server completed its spec.
-
-    Source: https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/
-    """
-    running: dict[str, Fraction] = {}
-    most: dict[str, Fraction] = {}
-    for _, one in mappings(spec, "initContainers"):
-        own = _requests(one)
-        if one.get("restartPolicy") == "Always":
-            add(running, own)
-            own = {}
-        # Beside an init container, the sidecars before it run.
-        now = dict(running)
-        add(now, own)
-        most = {key: max(now.get(key, _NONE), most.get(key, _NONE)) for key in {*now, *most}}
-    for _, one in mappings(spec, "containers"):
-        add(running, _requests(one))
-    found = {key: max(running.get(key, _NONE), most.get(key, _NONE)) for key in {*running, *most}}
+    """What the scheduler counts for a Pod, by resource, as the API server completed its spec."""
+    found = taken_of(spec)
     add(found, {key: _amount(value) for key, value in mapping(spec, "overhead").items()})
     found["pods"] = Fraction(1)
     return found
-
-
-def _requests(container: Mapping[str, Any]) -> dict[str, Fraction]:
-    resources = mapping(container, "resources")
-    both = {**mapping(resources, "limits"), **mapping(resources, "requests")}
-    return {key: _amount(value) for key, value in both.items()}
 
 
 def add(total: dict[str, Fraction], more: Mapping[str, Fraction]) -> None:
