@@ -203,6 +203,47 @@ def test_a_train_job_takes_the_pods_of_its_runtime_with_its_own_words(workloads)
     assert spec["nodeSelector"] == {"a": "b"}
 
 
+def test_what_a_train_job_changes_is_joined_with_what_its_runtime_has(workloads):
+    (found,) = workloads(
+        """
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        metadata: {name: torch}
+        spec:
+          template:
+            spec:
+              replicatedJobs:
+              - name: workers
+                template:
+                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                  spec:
+                    template:
+                      spec:
+                        tolerations: [{key: a}]
+                        containers: [{name: node, image: i}, {name: log, image: j}]
+        ---
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        metadata: {name: t}
+        spec:
+          runtimeRef: {name: torch}
+          trainer: {numNodes: 2, image: mine}
+          podTemplateOverrides:
+          - metadata: {labels: {c: d}}
+            spec: {tolerations: [{key: b}], containers: [{name: log, env: [{name: X}]}]}
+        """
+    )
+
+    assert names(found) == ["t-workers-0", "t-workers-1"]
+    made = found.objects[0]
+    assert made["metadata"]["labels"] == {"c": "d"}
+    assert made["spec"]["tolerations"] == [{"key": "a"}, {"key": "b"}]
+    assert made["spec"]["containers"] == [
+        {"name": "node", "image": "mine"},
+        {"name": "log", "image": "j", "env": [{"name": "X"}]},
+    ]
+
+
 def test_a_train_job_without_its_runtime_says_so(workloads):
     (found,) = workloads(
         """

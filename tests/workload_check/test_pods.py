@@ -173,6 +173,7 @@ def test_a_train_job_without_its_runtime_is_judged_by_what_it_says() -> None:
 CLAIM = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]}
 OVERRIDES = [
     {"podTemplateOverrides": [{"targetJobs": [{"name": "node"}], "spec": CLAIM}]},
+    {"podSpecOverrides": [{"targetJobs": [{"name": "node"}], **CLAIM}]},
     {
         "runtimePatches": [
             {
@@ -195,7 +196,7 @@ OVERRIDES = [
 ]
 
 
-@pytest.mark.parametrize("override", OVERRIDES, ids=["overrides", "patches"])
+@pytest.mark.parametrize("override", OVERRIDES, ids=["overrides", "older overrides", "patches"])
 @pytest.mark.parametrize("known", [True, False])
 def test_claims_that_a_train_job_adds_to_pods_are_judged(override: Any, known: bool) -> None:
     trainer = {"resourcesPerNode": {"claims": [{"name": "gpu"}]}}

@@ -5,11 +5,11 @@ Source: https://github.com/kubeflow/trainer (pkg/apis/trainer/v1alpha1/trainjob_
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from .documents import Document, Steps, frozen, mapping, mappings, sequence, text_of
+from .documents import Document, frozen, mapping, mappings, sequence, text_of
 from .pods import PodTemplate, pods_of
 
 _GROUP: Final = "trainer.kubeflow.org"
@@ -24,6 +24,7 @@ _TRAINER, _NODE = "trainer", "node"
 _JOBS: Final = ("spec", "template", "spec", "replicatedJobs")
 _BY_NAME: Final = ("containers", "initContainers", "resourceClaims", "volumes")
 _ADDED: Final = ("tolerations",)
+_TARGETS: Final = "targetJobs"
 _Jobs = dict[str, Mapping[str, Any]]
 
 
@@ -56,19 +57,50 @@ class PodFinder:
 
     def _of_job(self, job: Document) -> Iterator[PodTemplate]:
         runtime = self._runtimes.get(_runtime_of(job))
-        patches = list(_patches(job))
         if runtime is None:
-            yield _partial(job, patches)
+            yield _partial(job)
             return
         for pod in pods_of(runtime):
-            name, is_trainer = _job_of(runtime, pod)
-            spec: Mapping[str, Any] = pod.spec
-            if is_trainer:
-                spec = _with_resources(spec, mapping(mapping(job.content, "spec"), _TRAINER))
-            for targets, patch in patches:
-                if not targets or name in targets:
-                    spec = _merged(spec, patch)
-            yield replace(pod, document=job, steps=("spec",), spec=frozen(spec))
+            one = _job_of(runtime, pod)
+            template = template_of(
+                {"metadata": pod.metadata, "spec": pod.spec},
+                mapping(job.content, "spec"),
+                names=(text_of(one, "name"),),
+                is_trainer=trains(one),
+            )
+            spec, metadata = frozen(template["spec"]), frozen(template["metadata"])
+            yield replace(pod, document=job, steps=("spec",), spec=spec, metadata=metadata)
+
+
+def template_of(
+    template: Mapping[str, Any],
+    job: Mapping[str, Any],
+    *,
+    names: Collection[str],
+    is_trainer: bool,
+) -> dict[str, Any]:
+    """A Pod template of a runtime with what a TrainJob says in its place.
+
+    Args:
+        template: The template.
+        job: The spec of the TrainJob.
+        names: What the job may call the replicated job that the Pods are of.
+        is_trainer: Whether these Pods train.
+    """
+    spec, metadata = mapping(template, "spec"), mapping(template, "metadata")
+    if is_trainer:
+        spec = _of_trainer(spec, mapping(job, _TRAINER))
+    for targets, patch in _patches(job):
+        if not targets or not targets.isdisjoint(names):
+            spec = _merged(spec, mapping(patch, "spec"))
+            metadata = {**metadata, **mapping(patch, "metadata")}
+    return {"metadata": metadata, "spec": spec}
+
+
+def trains(job: Mapping[str, Any]) -> bool:
+    """Whether the Pods of a replicated job of a runtime train."""
+    labels = mapping(mapping(mapping(job, "template"), "metadata"), "labels")
+    return labels.get(_STEP) == _TRAINER or text_of(job, "name") == _NODE
 
 
 def _is(document: Document, *kinds: str) -> bool:
@@ -90,49 +122,56 @@ def runtime_name(document: Document) -> str:
     return _runtime_of(document)[2]
 
 
-def _job_of(runtime: Document, pod: PodTemplate) -> tuple[str, bool]:
-    """The name of the job of a runtime that a Pod template is of, and whether it trains."""
+def _job_of(runtime: Document, pod: PodTemplate) -> Mapping[str, Any]:
+    """The replicated job of a runtime that a Pod template is of; empty for another place."""
     if pod.steps[: len(_JOBS)] != _JOBS or len(pod.steps) <= len(_JOBS):
-        return "", False
+        return {}
     jobs: Any = runtime.content
     for step in _JOBS:
         jobs = jobs[step]
-    job = jobs[pod.steps[len(_JOBS)]]
-    labels = mapping(mapping(mapping(job, "template"), "metadata"), "labels")
-    name = text_of(job, "name")
-    return name, labels.get(_STEP) == _TRAINER or name == _NODE
+    found: Any = jobs[pod.steps[len(_JOBS)]]
+    return found if isinstance(found, Mapping) else {}
 
 
-def _with_resources(spec: Mapping[str, Any], trainer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A Pod spec whose container that trains has the resources of the TrainJob."""
+def _of_trainer(spec: Mapping[str, Any], trainer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A Pod spec whose container that trains has the image and resources of the TrainJob."""
     given = mapping(trainer, "resourcesPerNode")
+    image = {"image": one} if (one := text_of(trainer, "image")) else {}
     containers = tuple(
-        {**one, "resources": _resources(mapping(one, "resources"), given)}
+        {**one, **image, **_resources(mapping(one, "resources"), given)}
         if isinstance(one, Mapping) and one.get("name") == _NODE
         else one
         for one in sequence(spec, "containers")
     )
-    return {**spec, "containers": containers} if given else spec
+    return {**spec, "containers": containers} if given or image else spec
 
 
 def _resources(base: Mapping[str, Any], given: Mapping[str, Any]) -> Mapping[str, Any]:
-    amounts = {
+    if not given:
+        return {}
+    fields: dict[str, Any] = {
         field: {**mapping(base, field), **mapping(given, field)} for field in ("limits", "requests")
     }
-    return {**base, **amounts, "claims": (*sequence(base, "claims"), *sequence(given, "claims"))}
+    fields["claims"] = (*sequence(base, "claims"), *sequence(given, "claims"))
+    return {"resources": {**base, **{key: one for key, one in fields.items() if one}}}
 
 
-def _patches(job: Document) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
-    """What a TrainJob changes of Pod specs, each with the names of the jobs that it is for."""
-    spec = mapping(job.content, "spec")
-    for _, one in mappings(spec, "podTemplateOverrides"):
-        names = tuple(text_of(each, "name") for _, each in mappings(one, "targetJobs"))
-        yield names, mapping(one, "spec")
-    for _, one in mappings(spec, "runtimePatches"):
+def _patches(job: Mapping[str, Any]) -> Iterator[tuple[frozenset[str], Mapping[str, Any]]]:
+    """What a TrainJob changes of Pod templates, each with the names of the jobs it is for."""
+    for _, one in mappings(job, "podTemplateOverrides"):
+        yield _targets(one), one
+    # Of the releases before that field.
+    for _, one in mappings(job, "podSpecOverrides"):
+        yield _targets(one), {"spec": {key: one[key] for key in one if key != _TARGETS}}
+    for _, one in mappings(job, "runtimePatches"):
         jobs = mapping(mapping(mapping(one, "trainingRuntimeSpec"), "template"), "spec")
         for _, each in mappings(jobs, "replicatedJobs"):
             template = mapping(mapping(mapping(each, "template"), "spec"), "template")
-            yield (text_of(each, "name"),), mapping(template, "spec")
+            yield frozenset([text_of(each, "name")]), template
+
+
+def _targets(override: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset(text_of(one, "name") for _, one in mappings(override, _TARGETS))
 
 
 def _merged(spec: Mapping[str, Any], patch: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -160,14 +199,19 @@ def _joined(base: Iterable[Any], more: Iterable[Any]) -> tuple[Any, ...]:
     return (*kept, *known.values())
 
 
-def _partial(
-    job: Document, patches: Iterable[tuple[tuple[str, ...], Mapping[str, Any]]]
-) -> PodTemplate:
+def bare_template(job: Mapping[str, Any]) -> dict[str, Any]:
+    """What the spec of a TrainJob alone says of the Pods that train."""
+    template = {"spec": {"containers": ({"name": _NODE},)}}
+    return template_of(template, job, names=(_NODE, _TRAINER), is_trainer=True)
+
+
+def _partial(job: Document) -> PodTemplate:
     """What is known of the Pods that train where nobody has the runtime."""
-    spec: Mapping[str, Any] = {"containers": ({"name": _NODE},)}
-    spec = _with_resources(spec, mapping(mapping(job.content, "spec"), _TRAINER))
-    for targets, patch in patches:
-        if not targets or not {_NODE, _TRAINER}.isdisjoint(targets):
-            spec = _merged(spec, patch)
-    steps: Steps = ("spec",)
-    return PodTemplate(document=job, steps=steps, spec=frozen(spec), metadata={}, is_partial=True)
+    template = bare_template(mapping(job.content, "spec"))
+    return PodTemplate(
+        document=job,
+        steps=("spec",),
+        spec=frozen(template["spec"]),
+        metadata=frozen(template["metadata"]),
+        is_partial=True,
+    )
