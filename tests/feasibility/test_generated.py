@@ -24,6 +24,7 @@ from eks_devices.feasibility.asked import read_manifest
 from eks_devices.feasibility.judge import judged
 from eks_devices.feasibility.slices import NodeDevices
 
+MINOR = "1.36"
 OWN, OTHER = f"device.attributes['{ONE}']", "device.attributes['other.example.com']"
 AMOUNTS = f"device.capacity['{ONE}']"
 # Of the amounts that nodes are made up with, those above 50 GiB.
@@ -177,13 +178,13 @@ def test_a_claim_is_feasible_where_trying_everything_finds_devices(seed):
         rng = Random(f"tried {seed} {number}")
         place, claims = made_up(rng, "node", most=5), claims_of(rng)
 
-        wanted, found = judgement(claims, place.devices)
+        wanted, found = judgement(claims, place.devices(MINOR))
 
         expected = can_be_served(claims, place)
         assert (found.status is Status.FEASIBLE) == expected, (number, found)
         assert found.status in (Status.FEASIBLE, Status.INFEASIBLE)
         seen[found.status] += 1
-        got = given(wanted, place.devices, found)
+        got = given(wanted, place.devices(MINOR), found)
         assert not expected or [*faults(claims, place.slices, got)] == []
         for one in got:
             ask = asked(claims)[one.claim, one.request]
@@ -197,9 +198,8 @@ def test_a_node_with_a_device_less_serves_no_claim_that_it_did_not_serve(seed):
     for number in range(60):
         rng = Random(f"less {seed} {number}")
         place, claims = made_up(rng, "node", most=6), claims_of(rng, plain=True)
-        assert place.devices is not None
-        devices = place.devices.devices
-        _, found = judgement(claims, place.devices)
+        devices = place.devices(MINOR).devices
+        _, found = judgement(claims, place.devices(MINOR))
         for gone in range(len(devices)):
             left = devices[:gone] + devices[gone + 1 :]
             _, after = judgement(claims, NodeDevices(left, FrozenDict()))
@@ -211,13 +211,13 @@ def test_a_node_with_a_device_less_serves_no_claim_that_it_did_not_serve(seed):
 @pytest.mark.parametrize("kind", [Kind.REALISTIC, Kind.HOSTILE])
 def test_what_claims_are_said_to_get_is_what_they_ask_for(kind):
     """Those that are compared with the schedulers, on nodes of every type."""
-    places = planned("1.36")
+    places = planned(MINOR)
     served = 0
     for number in range(500):
         one = case(kind, 3, number, places)
         if one.place.group is None:
-            wanted, found = judgement(one.claims, one.place.devices)
-            got = given(wanted, one.place.devices, found)
+            wanted, found = judgement(one.claims, one.place.devices(MINOR))
+            got = given(wanted, one.place.devices(MINOR), found)
         else:
             (found,) = check_claims(one.claims, one.place.group)
             got = list(found.devices)
@@ -229,7 +229,7 @@ def test_what_claims_are_said_to_get_is_what_they_ask_for(kind):
 
 @pytest.mark.parametrize("kind", Kind)
 def test_a_case_comes_from_its_seed_and_number(kind):
-    places = planned("1.36")
+    places = planned(MINOR)
     first, again = (case(kind, 1, 77, places) for _ in range(2))
     others = [case(kind, *one, places).claims for one in ((1, 78), (2, 77))]
 

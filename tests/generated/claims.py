@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
@@ -31,6 +31,11 @@ MATCHED = (
 def named(claim: Json, name: str) -> Json:
     """The claim, with a name of its own."""
     return claim | {"metadata": {"name": name, "namespace": "default"}}
+
+
+def template_of(claim: Mapping[str, Any]) -> Json:
+    """The template of a claim, under its name."""
+    return {**claim, "kind": "ResourceClaimTemplate", "spec": {"spec": claim["spec"]}}
 
 
 def _renamed(request: Json, name: str) -> Json:

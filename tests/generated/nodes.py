@@ -21,9 +21,9 @@ from eks_devices import (
     plan_cluster,
 )
 from eks_devices._frozen import FrozenDict
-from eks_devices.feasibility.minors import newest_scheduler
+from eks_devices.feasibility.minors import scheduler_of
 from eks_devices.feasibility.slices import NodeDevices, read_slices
-from eks_devices.resource_slices import resource_slice
+from eks_devices.resource_slices import resource_slices
 
 Json = dict[str, Any]
 
@@ -58,13 +58,21 @@ CLASSES: Mapping[str, tuple[str, ...]] = FrozenDict(
 class Place:
     """A node: what the allocator is told of it, and what is judged instead.
 
-    `group` is the plan of the node's group, where it has one; `devices` is what is made up.
+    `group` is the plan of the node's group, where it has one; other nodes are made up.
     """
 
     name: str
     slices: tuple[Json, ...]
     group: NodegroupPlan | None = None
-    devices: NodeDevices | None = None
+
+    def devices(self, minor: str) -> NodeDevices:
+        """What the scheduler of a minor looks at on the node."""
+        return _read(self, minor)
+
+
+@functools.lru_cache(maxsize=4096)
+def _read(place: Place, minor: str) -> NodeDevices:
+    return read_slices(place.slices, scheduler_of(minor))
 
 
 def class_manifest(name: str, expressions: tuple[str, ...]) -> Json:
@@ -102,9 +110,10 @@ def planned(minor: str) -> tuple[Place, ...]:
         Place(
             group.name,
             tuple(
-                resource_slice(group, one, node=NODE)
+                item
                 for one in group.devices
                 if one.mechanism is Mechanism.DRA
+                for item in resource_slices(group, one, node=NODE)
             ),
             group=group,
         )
@@ -126,7 +135,7 @@ def made_up(rng: Random, name: str, *, most: int = 8) -> Place:
     slices = tuple(
         _slice(rng, driver, max(rng.randint(0, most), rng.randint(0, most))) for driver in drivers
     )
-    return Place(name, slices, devices=read_slices(slices, newest_scheduler()))
+    return Place(name, slices)
 
 
 def _slice(rng: Random, driver: str, size: int) -> Json:

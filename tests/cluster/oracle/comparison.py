@@ -11,6 +11,7 @@ from typing import Any
 
 from tests.cluster.oracle.oracle import Answer, Oracle, Scope, gates, question
 from tests.generated.cases import Case, Kind, case
+from tests.generated.claims import template_of
 from tests.generated.nodes import CLASSES, NODE, class_manifest, installed, planned
 from tests.generated.obeys import asked, faults, published
 from tests.generated.run_time import filled_in
@@ -19,7 +20,7 @@ from eks_devices._frozen import FrozenDict
 from eks_devices.feasibility import Status, Verdict, check, check_claims
 from eks_devices.feasibility.devices import node_devices
 from eks_devices.feasibility.expressions import Outcome, evaluate
-from eks_devices.kubernetes import version_key
+from eks_devices.kubernetes import newest_minor, version_key
 
 Json = Mapping[str, Any]
 # How a node's run-time values differ from the examples of the data.
@@ -168,15 +169,16 @@ class Comparison:
         return most + 1
 
     def verdict(self, one: Case) -> Verdict:
-        """What this library says."""
+        """What this library says of the templates of the claims, of which each Pod has its own."""
+        templates = [template_of(claim) for claim in one.claims]
         if one.place.group is not None:
-            (found,) = check_claims(one.claims, one.place.group)
+            (found,) = check_claims(templates, one.place.group)
             return found
-        assert one.place.devices is not None
         group = self._any_group
-        read = check._read(one.claims)
+        read = check._read(templates)
+        node = one.place.devices(self.oracle.minor)
         classes = FrozenDict(CLASSES)
-        return check._verdict_of_node(one.claims, read, group, classes, one.place.devices)
+        return check._verdict_of_node(templates, read, group, classes, node)
 
     def _compared(self, one: Case, verdict: Verdict, answer: Answer) -> tuple[Result, str]:
         if answer.scope is Scope.TIME and verdict.status is Status.FEASIBLE:
@@ -199,10 +201,7 @@ class Comparison:
         if self._has_no_order and _depends_on_the_order_of_pools(one, verdict, answer):
             return Result.EXPLAINED, Rule.ORDER
         if _fails_where_nothing_helps(one, verdict, answer):
-            return (
-                Result.EXPLAINED,
-                "an expression that is unclear fails, where the claim never fits",
-            )
+            return Result.EXPLAINED, Rule.UNCLEAR
         return Result.CONTRADICTS, f"{verdict.status} {verdict.code}, and {_status(answer)}"
 
     def _other_devices(self, one: Case, verdict: Verdict) -> tuple[Result, str]:
@@ -313,10 +312,8 @@ def _fails_where_nothing_helps(one: Case, verdict: Verdict, answer: Answer) -> b
 
 def has_unclear_expressions(one: Case) -> bool:
     """Whether nothing is known here of some expression on some device of the case."""
-    node = one.place.devices
-    if node is None:
-        assert one.place.group is not None
-        node = node_devices(one.place.group)
+    group = one.place.group
+    node = one.place.devices(newest_minor()) if group is None else node_devices(group)
     texts = {text for ask in asked(one.claims).values() for text in _texts(ask)}
     return any(
         evaluate(text, device).outcome is Outcome.UNCLEAR
