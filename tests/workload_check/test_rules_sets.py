@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.rule_pods import (
     EFA,
+    P5,
     claim,
     codes,
     container,
@@ -20,6 +21,8 @@ from tests.rule_pods import (
     request,
     template,
 )
+
+from eks_devices.workload_check import Document, check_workloads
 
 KUEUE, KAI = "kueue.x-k8s.io/queue-name", "kai.scheduler/queue"
 
@@ -42,6 +45,18 @@ def test_two_templates_of_one_name_that_differ_are_an_error_at_the_second() -> N
     assert (found.finding.code, found.finding.severity) == ("ClaimNameClash", "error")
     assert remarks(second, template())[0].finding.code == "ClaimNameClash"
     assert found.steps == ("metadata", "name")
+
+
+def test_templates_of_two_files_that_differ_may_be_for_two_clusters() -> None:
+    documents = [
+        Document(origin="dev/claims.yaml", content=template()),
+        Document(origin="prod/claims.yaml", content=template(request(count=2))),
+    ]
+    report = check_workloads(documents, P5)
+
+    (found,) = [one for one in report.remarks if one.finding.code == "ClaimNameClash"]
+    assert (found.document.origin, found.finding.severity) == ("prod/claims.yaml", "warning")
+    assert "dev/claims.yaml" in found.finding.message
 
 
 def test_one_template_that_is_written_twice_is_a_warning() -> None:

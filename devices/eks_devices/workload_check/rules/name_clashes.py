@@ -31,7 +31,8 @@ def clashes(whole: Whole) -> Iterator[ToldOfDocument]:
             continue
         # Metadata can change later.
         if first.content.get("spec") != copy.content.get("spec"):
-            yield document, _STEPS, _clash(copy, origin)
+            is_apart = not _is_planned(whole, first) and first.origin != copy.origin
+            yield document, _STEPS, (_clash_of_files if is_apart else _clash)(copy, origin)
         elif not _is_planned(whole, first):
             yield document, _STEPS, _repeated(copy, origin)
 
@@ -49,6 +50,18 @@ def _clash(copy: Document, origin: str) -> Finding:
         got=f"{copy.namespace}/{copy.name}",
         allowed="one object of a kind by each name in a namespace",
         fix="rename one of them, and the claims of the Pods that mean it",
+        source=_PAGE,
+    )
+
+
+def _clash_of_files(copy: Document, origin: str) -> Finding:
+    """Files may be for several clusters, overlays of kustomize for instance."""
+    return warning(
+        "ClaimNameClash",
+        ".".join(_STEPS),
+        f"the {copy.kind} {copy.namespace}/{copy.name} in {origin} asks for something else; in one "
+        "cluster the API server refuses to change one: Pods get what was there first",
+        fix="rename one of them, unless the files are for two clusters",
         source=_PAGE,
     )
 
