@@ -187,15 +187,15 @@ def taken_at_once(counts: Iterable[tuple[_Part, Amount]]) -> Amount | int:
     most: Amount | int = 0
     lasting: Amount | int = 0
     for one, count in counts:
-        ends = one.is_init and not _is_sidecar(one)
         most = max(most, lasting + count)
-        lasting += 0 if ends else count
+        lasting += count if is_lasting(one) else 0
     return most
 
 
-def _is_sidecar(container: _Part) -> bool:
+def is_lasting(container: _Part) -> bool:
+    """Whether a container runs beside the others: no init container, or one that goes on."""
     policy = container.values.get("restartPolicy")
-    return isinstance(policy, str) and policy == "Always"
+    return not container.is_init or (isinstance(policy, str) and policy == "Always")
 
 
 def _thawed(value: Any) -> Any:

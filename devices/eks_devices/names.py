@@ -45,6 +45,7 @@ CLASS_RESOURCES: Final = "deviceclass.resource.kubernetes.io/"
 VISIBLE_DEVICES: Final = "NVIDIA_VISIBLE_DEVICES"
 NO_DEVICES: Final = "void"
 
+DEFAULT_SCHEDULER: Final = "default-scheduler"
 # The second scheduler, which asks Neuron's scheduler extension; Pods name it as theirs.
 NEURON_SCHEDULER: Final = "neuron-scheduler"
 # The version of the custom resources of Neuron's UltraServer operator, in the group of its driver;

@@ -16,6 +16,7 @@ from ._pod_specs import POD_SPEC, Container, PodSpec, taken_at_once
 from .findings import Finding, fault
 from .instance_types import AcceleratedInstanceType, lookup
 from .names import (
+    DEFAULT_SCHEDULER,
     NEURON_CORE_RESOURCE,
     NEURON_RESOURCE,
     NEURON_SCHEDULER,
@@ -27,7 +28,6 @@ from .typecheck import is_number_token, is_token, text, wrong_type
 from .vocabulary import DeviceType
 
 # What the API server writes where a Pod names none.
-_DEFAULT_SCHEDULER: Final = "default-scheduler"
 _RESOURCES: Final = (NEURON_RESOURCE, NEURON_CORE_RESOURCE)
 _EXTENSION: Final = (
     "https://awsdocs-neuron.readthedocs-hosted.com/en/latest/deploy/infrastructure/scheduler.html"
@@ -77,13 +77,13 @@ def _scheduler_faults(pod: PodSpec) -> Iterator[Finding]:
         return
     wrong = list(text(given, path, NEURON_SCHEDULER, "leave the scheduler out"))
     yield from wrong
-    if not wrong and given not in ("", _DEFAULT_SCHEDULER, NEURON_SCHEDULER):
+    if not wrong and given not in ("", DEFAULT_SCHEDULER, NEURON_SCHEDULER):
         yield fault(
             "SchedulerTaken",
             path,
             "the Pod has another scheduler, and only one can place it",
             got=given,
-            allowed=f"{NEURON_SCHEDULER}, {_DEFAULT_SCHEDULER}, or none",
+            allowed=f"{NEURON_SCHEDULER}, {DEFAULT_SCHEDULER}, or none",
             fix="leave the scheduler out, or do without connected devices",
             source=_EXTENSION,
         )

@@ -17,8 +17,8 @@ Classes = Mapping[str, tuple[str, ...]]
 """The expressions of DeviceClasses by name."""
 
 _TRUE: Final = Answer(Outcome.TRUE)
-# What a constraint finds at a device: nothing, or something that only a running node knows.
 _HINDERING: Final = ("NoSchedule", "NoExecute")
+# What a constraint finds at a device: nothing, or something that only a running node knows.
 NOTHING: Final = -1
 UNKNOWN: Final = -2
 

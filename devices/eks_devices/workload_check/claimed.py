@@ -106,9 +106,8 @@ def _made_by(document: Document) -> Iterator[tuple[_Key, Mapping[str, Any] | Non
         key = document.kind, document.namespace, document.name
         yield key, as_newest(document.content)
     elif document.kind == _DOMAIN:
-        channel = mapping(mapping(document.content, "spec"), "channel")
-        if name := text_of(mapping(channel, _MADE), "name"):
-            yield (TEMPLATE, document.namespace, name), _channel(document.namespace, name)
+        if template := channel_template(document.content, document.namespace):
+            yield (TEMPLATE, document.namespace, template["metadata"]["name"]), template
         return
     made = mapping(mapping(document.content, "spec"), _MADE)
     if document.api_group == NEURON_DRIVER and (name := text_of(made, "name")):
@@ -116,9 +115,20 @@ def _made_by(document: Document) -> Iterator[tuple[_Key, Mapping[str, Any] | Non
         yield (TEMPLATE, document.namespace, name), None
 
 
-def _channel(namespace: str, name: str) -> dict[str, Any]:
-    """The template that the driver makes for the channel of a ComputeDomain, in what counts."""
-    exactly = {"deviceClassName": COMPUTE_DOMAIN_CHANNEL_CLASS}
+def channel_template(domain: Mapping[str, Any], namespace: str) -> dict[str, Any] | None:
+    """The template that the driver makes for the channel of a ComputeDomain, in what counts.
+
+    Args:
+        domain: The ComputeDomain.
+        namespace: Where it is.
+
+    Returns:
+        None where the domain names no template.
+    """
+    name = text_of(mapping(mapping(mapping(domain, "spec"), "channel"), _MADE), "name")
+    if not name:
+        return None
+    exactly = {"deviceClassName": COMPUTE_DOMAIN_CHANNEL_CLASS, "count": 1}
     return {
         "apiVersion": "resource.k8s.io/v1",
         "kind": TEMPLATE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any, Final
 
-from ..names import NEURON_SCHEDULER
+from ..names import DEFAULT_SCHEDULER, NEURON_SCHEDULER
 from ..plans import ClusterPlan
 from .affinity import Hints, label_obstacles
 from .documents import mapping, text_of
@@ -13,7 +13,6 @@ from .nodes import GroupNode, Obstacle
 from .pods import PodTemplate
 from .tolerations import Toleration, taint_obstacles, tolerations_of
 
-_DEFAULT_SCHEDULER: Final = "default-scheduler"
 _READ: Final = ("nodeSelector", "affinity", "nodeName", "schedulerName", "os")
 
 
@@ -76,5 +75,5 @@ class Reach:
     def other_scheduler(self, pod: PodTemplate) -> str:
         """The scheduler of Pods that are left to another one than Kubernetes' own."""
         name = text_of(pod.spec, "schedulerName")
-        known = (_DEFAULT_SCHEDULER, NEURON_SCHEDULER if self._has_neuron_scheduler else "", "")
+        known = (DEFAULT_SCHEDULER, NEURON_SCHEDULER if self._has_neuron_scheduler else "", "")
         return "" if name in known else name[:63]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from eks_device_charts.manifests import ImageSource, device_manifests
 from eks_devices import ClusterPlan
 from eks_devices.feasibility.classes import installed_classes
-from eks_devices.names import COMPUTE_DOMAIN_CHANNEL_CLASS
+from eks_devices.workload_check.claimed import channel_template
 
 from ..control_plane import Api, apply_all
 from .files import Item, Object
@@ -65,20 +65,7 @@ def _class(name: str, expressions: Sequence[str]) -> Object:
 def channel_templates(items: Sequence[Item], namespace: str) -> Iterator[Item]:
     """The templates that the controller of ComputeDomains makes for their channels."""
     for item in items:
-        if item.kind == "ComputeDomain" and (name := _channel(item.content)):
-            exactly = {"deviceClassName": COMPUTE_DOMAIN_CHANNEL_CLASS, "count": 1}
-            devices = {"requests": [{"name": "channel", "exactly": exactly}]}
-            content = {
-                "apiVersion": _RESOURCES,
-                "kind": "ResourceClaimTemplate",
-                "metadata": {"name": name, "namespace": item.namespace or namespace},
-                "spec": {"spec": {"devices": devices}},
-            }
-            yield Item(file=item.file, content=content, document=item.document, base=item.base)
-
-
-def _channel(content: Mapping[str, Any]) -> str:
-    value: Any = content
-    for step in ("spec", "channel", "resourceClaimTemplate", "name"):
-        value = value.get(step) if isinstance(value, Mapping) else None
-    return value if isinstance(value, str) else ""
+        if item.kind != "ComputeDomain":
+            continue
+        if made := channel_template(item.content, item.namespace or namespace):
+            yield Item(file=item.file, content=made, document=item.document, base=item.base)

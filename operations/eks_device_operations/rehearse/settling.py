@@ -8,6 +8,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
+from eks_devices.names import DEFAULT_SCHEDULER
+
 from ..control_plane import Api
 from .watching import PodState, PodWatch
 from .workloads import Workload
@@ -17,7 +19,6 @@ NO_CLAIM: Final = "NoClaim"
 """Our word for the refusal of a Pod whose claim is not there: its scheduler says nothing."""
 OTHER_SCHEDULER: Final = "OtherScheduler"
 """Our word for a Pod that the scheduler here is not asked about."""
-_DEFAULT_SCHEDULER: Final = "default-scheduler"
 _SECONDS_BETWEEN_LOOKS: Final = 0.2
 # It looks again at a Pod within two seconds of a change.
 _QUIET_SECONDS: Final = 3.5
@@ -74,8 +75,8 @@ def _explained(
 ) -> PodState:
     if pod.node or pod.reason:
         return pod
-    scheduler = pod.spec.get("schedulerName", _DEFAULT_SCHEDULER)
-    if scheduler != _DEFAULT_SCHEDULER:
+    scheduler = pod.spec.get("schedulerName", DEFAULT_SCHEDULER)
+    if scheduler != DEFAULT_SCHEDULER:
         message = f"its scheduler {scheduler!r} does not run here, so nobody looks at it"
         return replace(pod, reason=OTHER_SCHEDULER, message=message)
     for one in pod.spec.get("resourceClaims", ()):

@@ -6,24 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from eks_devices import DeviceType, Mechanism, NodegroupPlan
-from eks_devices.names import (
-    EFA_RESOURCE,
-    NEURON_CORE_RESOURCE,
-    NEURON_RESOURCE,
-    NVIDIA_RESOURCES,
-)
+from eks_devices import Mechanism, NodegroupPlan
+from eks_devices.workload_check.resources import device_type_of
 
 from .fleet import NodesOfGroup
 from .standing import Obstacle
 
 _PODS: Final = "pods"
-_DEVICES: Final = (
-    (NVIDIA_RESOURCES, DeviceType.GPU),
-    (NEURON_CORE_RESOURCE, DeviceType.NEURON),
-    (NEURON_RESOURCE, DeviceType.NEURON),
-    (EFA_RESOURCE, DeviceType.EFA),
-)
 
 
 def by_group(
@@ -69,8 +58,6 @@ def _words(kind: str, short: str, whats: list[str], group: NodegroupPlan | None)
 
 
 def _is_for_claims(resource: str, group: NodegroupPlan) -> bool:
-    for prefix, device_type in _DEVICES:
-        if resource.startswith(prefix):
-            device = group.device_of(device_type)
-            return device is not None and device.mechanism is Mechanism.DRA
-    return False
+    device_type = device_type_of(resource)
+    device = group.device_of(device_type) if device_type else None
+    return device is not None and device.mechanism is Mechanism.DRA

@@ -65,11 +65,6 @@ def variables(container: Container) -> Iterator[tuple[int, str, str | None]]:
             yield index, name, value if isinstance(value, str) else None
 
 
-def is_lasting(container: Container) -> bool:
-    """Whether a container runs beside the others: no init container, or one that goes on."""
-    return not container.is_init or container.content.get("restartPolicy") == "Always"
-
-
 def is_privileged(container: Container) -> bool:
     """Whether a container sees all devices of its node."""
     return mapping(container.content, "securityContext").get("privileged") is True

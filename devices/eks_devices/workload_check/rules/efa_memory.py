@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from ..._data import read_toml
+from ..._pod_specs import is_lasting
 from ...names import CLASS_RESOURCES, EFA_CLASS, EFA_DRIVER
 from ...plans import NodegroupPlan
 from ...quantities import MIB, quantity_of
 from ...vocabulary import DeviceType, OperatingSystem
 from ..documents import mapping, sequence
 from ..pods import Container
-from .asking import amount, asks_for, is_lasting
+from .asking import amount, asks_for
 from .claim_content import types_of
 from .context import Context, Told
 from .efa_use import takes_efa

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from ..._data import read_toml
+from ..._pod_specs import is_lasting
 from ...names import CLASS_RESOURCES, EFA_CLASS, EFA_RESOURCE
 from ...vocabulary import DeviceType
 from ..documents import sequence
 from ..pods import Container
-from .asking import asks_for, is_lasting, is_privileged, variables
+from .asking import asks_for, is_privileged, variables
 from .claim_content import types_of
 from .context import Context, Told, names_of_claims
 

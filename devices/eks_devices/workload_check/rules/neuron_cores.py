@@ -7,7 +7,13 @@ from typing import Final
 
 from ..._data import read_toml
 from ...instance_types import AcceleratedInstanceType
-from ...names import NEURON_CORE_RESOURCE, NEURON_DRIVER, NEURON_RESOURCE, NEURON_SCHEDULER
+from ...names import (
+    DEFAULT_SCHEDULER,
+    NEURON_CORE_RESOURCE,
+    NEURON_DRIVER,
+    NEURON_RESOURCE,
+    NEURON_SCHEDULER,
+)
 from ...plans import NodegroupPlan
 from ...published import device_group_sizes
 from ...quantities import count_of
@@ -19,7 +25,6 @@ from .asking import amount, asks_for, variables
 from .claim_content import asked, devices_of, types_of
 from .context import Context, Told, listed_claims
 
-_DEFAULT_SCHEDULER: Final = ("", None, "default-scheduler")
 _PLUGIN: Final = "https://docs.aws.amazon.com/eks/latest/userguide/device-management-neuron.html"
 _EXTENSION: Final = (
     "https://awsdocs-neuron.readthedocs-hosted.com/en/latest/deploy/infrastructure/scheduler.html"
@@ -139,7 +144,7 @@ def neuron_scheduler(context: Context) -> Iterator[Told]:
     name, extension = context.spec.get("schedulerName"), context.plan.neuron.scheduler_extension
     if name == NEURON_SCHEDULER:
         yield from _of_second_scheduler(context, extension=extension)
-    if name not in _DEFAULT_SCHEDULER:
+    if name not in ("", None, DEFAULT_SCHEDULER):
         yield from _counts(context)
         return
     for group in context.groups_with(DeviceType.NEURON, Mechanism.DEVICE_PLUGIN):

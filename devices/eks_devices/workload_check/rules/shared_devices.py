@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from ..._data import read_toml
+from ..._pod_specs import is_lasting
 from ...vocabulary import DeviceType
 from ..claimed import PodClaim
-from .asking import is_lasting
 from .claim_content import asked, shares_gpus, types_of
 from .context import Context, Told, listed_claims
 from .how_many import is_on_every_node, pods_at_once
