@@ -145,7 +145,7 @@ def problems(draw, *, counted: bool = False, plain: bool = False, most: int = 6)
     return Problem(tuple(wanted), tuple(options), tuple(values), kinds)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(problems(), st.sampled_from([0, 0, 1, 2, 3, 5, 6, 40]))
 def test_the_search_finds_what_one_without_shortcuts_finds(case, used):
     """Of what others left, if they have something."""
@@ -188,7 +188,7 @@ def test_a_device_that_all_meets_first_decides_whether_the_attempt_stops():
     assert allocate(case).code == "AllBreaksConstraint"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(problems(most=12))
 def test_devices_that_are_found_match_are_given_once_and_keep_the_constraints(case):
     found = allocate(case)
@@ -210,7 +210,7 @@ def test_devices_that_are_found_match_are_given_once_and_keep_the_constraints(ca
                 assert len(mine) == wants(options[mine[0].option])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(problems(plain=True, most=8))
 def test_flows_decide_as_the_search_does(case):
     found = decided(case).ending
@@ -220,7 +220,7 @@ def test_flows_decide_as_the_search_does(case):
     assert found is allocate(case).ending
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(problems(counted=True, plain=True, most=8), st.data())
 def test_a_device_less_never_makes_counted_requests_feasible(case, data):
     gone = data.draw(st.integers(0, len(case.kinds) - 1))
