@@ -248,6 +248,13 @@ def test_what_only_a_node_knows_does_not_matter_where_another_part_is_false():
     assert said(P5, claim(exactly(GPU, text))) == ("infeasible", "NoDeviceMatches")
 
 
+def test_what_fails_after_what_only_a_node_knows_may_never_be_looked_at():
+    unknown, failing = f"{OWN}.uuid == 'GPU-0'", f"{OWN}.nothing == 1"
+
+    assert said(P5, claim(exactly(GPU, unknown, failing)))[0] == "unknown"
+    assert said(P5, claim(exactly(GPU, failing, unknown))) == ("error", "ExpressionFails")
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
