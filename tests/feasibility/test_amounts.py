@@ -89,6 +89,17 @@ def test_devices_that_are_too_small_or_tainted_do_not_count():
     assert "at most 1 such" in found.text
 
 
+def test_a_device_that_is_not_shared_and_too_small_hides_no_larger_one():
+    small, large = (
+        {"name": name, "capacity": {"memory": {"value": value}}}
+        for name, value in (("a", "2Gi"), ("b", "16Gi"))
+    )
+
+    found = said([small, large], claim(asks("4Gi")))
+
+    assert [one.device for one in found.picks] == [1]
+
+
 def test_a_capacity_that_no_device_has_is_infeasible():
     wanted = exactly("any", capacity={"requests": {"cores": "1"}})
 
@@ -207,7 +218,11 @@ def test_a_tainted_device_is_had_by_those_who_tolerate_it(toleration, expected):
     assert said([BROKEN], wanted, version="1.35").status == "feasible"
 
 
-def test_a_taint_without_effect_keeps_nobody_away():
-    harmless = {"name": "gpu", "taints": [{"key": "broken", "effect": "None"}]}
+@pytest.mark.parametrize(
+    ("effect", "expected"),
+    [("NoSchedule", "infeasible"), ("NoExecute", "infeasible"), ("None", "feasible")],
+)
+def test_a_taint_keeps_claims_away_by_its_effect(effect, expected):
+    tainted = {"name": "gpu", "taints": [{"key": "broken", "effect": effect}]}
 
-    assert said([harmless], claim(exactly("any"))).status == "feasible"
+    assert said([tainted], claim(exactly("any"))).status == expected
