@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.cluster.engine_cases import CLASS, CLASSES, Generator, held, judgement, stored
 from tests.cluster.oracle.oracle import Answer, Scope, gates, question
+from tests.generated.shares_and_parts import CLASS, CLASSES, Generator, held, judgement, stored
 
 from eks_devices.feasibility.judge import judged
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.cluster.engine_cases import held
 from tests.cluster.oracle.oracle import Scope, claim_of, gates
 from tests.cluster_plans import cluster_of
+from tests.generated.shares_and_parts import held
 from tests.shared_gpu_claims import CASES
 
 from eks_devices.feasibility.classes import installed_classes

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from tests.cluster.engine_cases import Generator, judgement
+from tests.generated.shares_and_parts import Generator, judgement
 
 from eks_devices.feasibility.amounts import taken_amounts
 from eks_devices.feasibility.problem import tolerates

@@ -1,4 +1,4 @@
-"""Random claims of a Pod on random slices of a node, with what the engine says of them."""
+"""Random claims on devices that are shared, cut or tainted, with what the engine says of them."""
 
 from __future__ import annotations
 
