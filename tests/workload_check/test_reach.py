@@ -304,6 +304,44 @@ def test_pods_for_windows_are_for_no_node() -> None:
     assert reached(os={"name": "linux"})[0] == "feasible"
 
 
+def test_pods_that_differ_in_one_thing_are_told_apart_in_one_check() -> None:
+    plan = tainted(Taint(key="node.kubernetes.io/unschedulable"))
+    plain, anywhere = pod("gpu", tolerations=[]), [{"operator": "Exists"}]
+    manifests = [
+        plain,
+        {**plain, "kind": "DaemonSet"},
+        pod("gpu", tolerations=anywhere),
+        pod("gpu", tolerations=anywhere, os={"name": "windows"}),
+    ]
+    found = [one.verdicts[0] for one in checked(plan, ONE, *manifests).pods]
+    assert [(str(one.status), one.code) for one in found] == [
+        ("infeasible", "TaintNotTolerated"),
+        ("feasible", ""),
+        ("feasible", ""),
+        ("infeasible", "OtherSystem"),
+    ]
+
+
+def test_more_tolerations_may_stand_in_a_runtime_that_nobody_has() -> None:
+    claimed = {"name": "gpu", "resourceClaimTemplateName": "gpu"}
+    job = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {"name": "train"},
+        "spec": {
+            "runtimeRef": {"name": "torch"},
+            "podTemplateOverrides": [{"spec": {"resourceClaims": [claimed]}}],
+        },
+    }
+    same = pod(tolerations=None)
+    same["spec"] = {"containers": [{"name": "node"}], "resourceClaims": [claimed]}
+    found = [one.verdicts[0] for one in checked(plan_of(P5), ONE, same, job).pods]
+    assert [(str(one.status), one.code) for one in found] == [
+        ("infeasible", "TaintNotTolerated"),
+        ("unknown", "TaintNotTolerated"),
+    ]
+
+
 def test_groups_are_told_apart_by_their_labels() -> None:
     found = verdict(
         plan_of(G6E, P4D, TRN2), pod(limits=GPUS, nodeSelector={"eks-devices/nodegroup": "p4d"})
