@@ -74,6 +74,14 @@ EFA_CLASS: Final = "efa.networking.k8s.aws"
 COMPUTE_DOMAIN_CHANNEL_CLASS: Final = "compute-domain-default-channel.nvidia.com"
 COMPUTE_DOMAIN_DAEMON_CLASS: Final = "compute-domain-daemon.nvidia.com"
 
+CLAIM_KIND: Final = "ResourceClaim"
+TEMPLATE_KIND: Final = "ResourceClaimTemplate"
+# How an entry of a Pod's resourceClaims names an object of each of them.
+CLAIM_FIELDS: Final = {
+    "resourceClaimName": CLAIM_KIND,
+    "resourceClaimTemplateName": TEMPLATE_KIND,
+}
+
 PCIE_ROOT_ATTRIBUTE: Final = "resource.kubernetes.io/pcieRoot"
 
 BOTTLEROCKET_NVIDIA_SETTINGS: Final = "settings.kubelet-device-plugins.nvidia"

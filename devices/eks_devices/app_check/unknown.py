@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from ..names import CLAIM_KIND, TEMPLATE_KIND
 from ..typecheck import is_number_token, is_token
 from ..workload_check import Document
 
 RESOURCE_GROUP: Final = "resource.k8s.io"
-CLAIM_KINDS: Final = ("ResourceClaim", "ResourceClaimTemplate")
 _DEEPEST: Final = 64
 # What else of a Pod says on which nodes it is.
 _LEFT_OUT: Final = ("affinity", "nodeName", "schedulerName", "os")
@@ -19,7 +19,7 @@ _ANYWHERE: Final = {"operator": "Exists"}
 
 def is_claim(document: Document) -> bool:
     """Whether a manifest is of a claim, or of a template."""
-    return document.kind in CLAIM_KINDS and document.api_group == RESOURCE_GROUP
+    return document.kind in (CLAIM_KIND, TEMPLATE_KIND) and document.api_group == RESOURCE_GROUP
 
 
 def is_class(document: Document) -> bool:

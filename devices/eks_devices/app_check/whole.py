@@ -9,17 +9,13 @@ from typing import Any, Final
 
 from ..feasibility import Status, check_claims
 from ..findings import EksDevicesError, Finding, Severity
-from ..names import MANAGED_BY_LABEL, MANAGED_BY_US
+from ..names import CLAIM_FIELDS, MANAGED_BY_LABEL, MANAGED_BY_US
 from ..plans import ClusterPlan
 from ..workload_check import Document, Remark, WorkloadReport, check_workloads
 from ..workload_check.documents import Steps, flattened, mapping, mappings, path_of
 from ..workload_check.pods import PodTemplate, pods_of
 from .unknown import has_unknown, is_claim, is_unknown, judgeable
 
-_FIELDS: Final = {
-    "resourceClaimName": "ResourceClaim",
-    "resourceClaimTemplateName": "ResourceClaimTemplate",
-}
 _NO_ENGINE: Final = "CheckExtraMissing"
 _NOT_FOUND: Final = "ClaimNotFound"
 # What is said of Pods for the sake of a claim.
@@ -133,7 +129,7 @@ def _is_served(claim: Document, plan: ClusterPlan) -> bool:
 def _named(pod: PodTemplate) -> Iterator[tuple[int, ObjectKey]]:
     """The claims and templates that Pods name, by the index of their entry."""
     for index, entry in mappings(pod.spec, "resourceClaims"):
-        for field, kind in _FIELDS.items():
+        for field, kind in CLAIM_FIELDS.items():
             if isinstance(name := entry.get(field), str):
                 yield index, (kind, pod.namespace, name)
 

@@ -9,6 +9,7 @@ from .._frozen import FrozenDict
 from .._json_values import frozen_mapping, json_faults
 from ..claims.templates import RESOURCE_API, ResourceClaim, ResourceClaimTemplate
 from ..findings import EksDevicesError, Finding, fault, raise_faults
+from ..names import CLAIM_KIND, TEMPLATE_KIND
 from ..typecheck import path_step, wrong_type
 from .slices import amount
 from .wanted import Ask, Constraint, Request, Toleration, Wanted
@@ -18,7 +19,6 @@ Claim = ResourceClaim | ResourceClaimTemplate | Mapping[str, Any]
 
 _SOURCE: Final = "https://kubernetes.io/docs/reference/kubernetes-api/resource/resource-claim-v1/"
 _MODES: Final = ("ExactCount", "All")
-_KINDS: Final = ("ResourceClaim", "ResourceClaimTemplate")
 _MOST_REQUESTS: Final = 32
 _MOST_OPTIONS: Final = 8
 _MOST_SELECTORS: Final = 32
@@ -66,10 +66,10 @@ class _Reader:
     def claim(self, manifest: Mapping[str, Any]) -> Wanted:
         self._one_of(manifest.get("apiVersion"), "apiVersion", (RESOURCE_API,))
         kind = manifest.get("kind")
-        self._one_of(kind, "kind", _KINDS)
+        self._one_of(kind, "kind", (CLAIM_KIND, TEMPLATE_KIND))
         spec = self._mapping(manifest.get("spec"), "spec")
         at = "spec"
-        is_template = isinstance(kind, str) and kind == _KINDS[1]
+        is_template = isinstance(kind, str) and kind == TEMPLATE_KIND
         if is_template:
             spec, at = self._mapping(spec.get("spec"), "spec.spec"), "spec.spec"
         devices = self._mapping(spec.get("devices"), f"{at}.devices")

@@ -9,12 +9,13 @@ from typing import Any
 from .._frozen import FrozenDict
 from .._json_values import frozen_mapping
 from ..findings import Finding, raise_faults, warning
+from ..names import CLAIM_KIND, TEMPLATE_KIND
 from ..plans import ClusterPlan
 from ..typecheck import listed, wrong_type
 from .affinity import selector_faults
 from .amounts import Amounts, amount_faults, amounts_of
 from .claim_versions import version_faults
-from .claimed import CLAIM, TEMPLATE, KnownClaims, PodClaim
+from .claimed import KnownClaims, PodClaim
 from .claims_alone import ClaimCheck
 from .documents import DEFAULT_NAMESPACE, Document, Steps, flattened, path_of, plain, text_of
 from .pods import PodTemplate
@@ -27,7 +28,7 @@ from .tolerations import toleration_faults
 from .trainjobs import RUNTIMES, PodFinder, runtime_name
 
 _CLASS = "DeviceClass"
-_ASKED = (CLAIM, TEMPLATE, _CLASS, "ComputeDomain", *RUNTIMES)
+_ASKED = (CLAIM_KIND, TEMPLATE_KIND, _CLASS, "ComputeDomain", *RUNTIMES)
 _SCHEMA = "CustomResourceDefinition"
 
 
@@ -151,7 +152,7 @@ class _Check:
 
     def _of_versions(self) -> None:
         for one in self._documents:
-            if one.kind in (CLAIM, TEMPLATE, _CLASS):
+            if one.kind in (CLAIM_KIND, TEMPLATE_KIND, _CLASS):
                 version = self._plan.kubernetes_version
                 self._note(one, [((), found) for found in version_faults(one, version)])
         for document, found in self._serving.engine.class_faults:
@@ -160,7 +161,7 @@ class _Check:
     def _of_claims(self) -> tuple[ClaimVerdicts, ...]:
         judged = []
         for one in self._documents:
-            if one.kind not in (CLAIM, TEMPLATE):
+            if one.kind not in (CLAIM_KIND, TEMPLATE_KIND):
                 continue
             manifest = self._claims.manifest(one)
             is_used = self._claims.is_used(one)
@@ -213,7 +214,7 @@ class _Check:
                         or "name the file that holds it too",
                     ),
                 )
-        if text_of(pod.spec, "nodeName") and any(one.kind == TEMPLATE for one in claims):
+        if text_of(pod.spec, "nodeName") and any(one.kind == TEMPLATE_KIND for one in claims):
             yield ("nodeName",), _named_node()
         if pod.is_partial:
             yield (), _unknown_runtime(pod)
@@ -237,7 +238,7 @@ class _Check:
         ]
         both = list(by_both(pod, judged, asked, by_plugin))
         what = "these Pods, so they would wait for ever"
-        yield from both or unserved(judged, path, what=what)
+        yield from both or unserved(judged, path, code="NoNodegroupServesPod", what=what)
 
     def _note(
         self,

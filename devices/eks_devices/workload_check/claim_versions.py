@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from ..findings import Finding, fault
 from ..kubernetes import minors
+from ..names import TEMPLATE_KIND
 from .documents import Document, mapping, sequence
 
 GROUP: Final = "resource.k8s.io"
@@ -65,7 +66,7 @@ def as_newest(content: Mapping[str, Any]) -> dict[str, Any]:
     if written not in _FLAT or content.get("kind") == "DeviceClass":
         return made
     spec = mapping(content, "spec")
-    if content.get("kind") == "ResourceClaimTemplate":
+    if content.get("kind") == TEMPLATE_KIND:
         return made | {"spec": {**spec, "spec": _nested(mapping(spec, "spec"))}}
     return made | {"spec": _nested(spec)}
 

@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ..findings import meant
-from ..names import COMPUTE_DOMAIN_CHANNEL_CLASS, NEURON_DRIVER
+from ..names import (
+    CLAIM_FIELDS,
+    CLAIM_KIND,
+    COMPUTE_DOMAIN_CHANNEL_CLASS,
+    NEURON_DRIVER,
+    TEMPLATE_KIND,
+)
 from .claim_versions import as_newest
 from .documents import Document, Steps, mapping, mappings, text_of
 from .pods import PodTemplate
 
-CLAIM, TEMPLATE = "ResourceClaim", "ResourceClaimTemplate"
-_KINDS: Final = {"resourceClaimName": CLAIM, "resourceClaimTemplateName": TEMPLATE}
 _DOMAIN: Final = "ComputeDomain"
 _MADE: Final = "resourceClaimTemplate"
 
@@ -63,7 +67,7 @@ class KnownClaims:
     def of(self, pod: PodTemplate) -> Iterator[PodClaim]:
         """The claims of the Pods of a template."""
         for index, entry in mappings(pod.spec, "resourceClaims"):
-            for field, kind in _KINDS.items():
+            for field, kind in CLAIM_FIELDS.items():
                 name = text_of(entry, field)
                 if name:
                     key = kind, pod.namespace, name
@@ -93,8 +97,8 @@ class KnownClaims:
         if others := sorted({key[1] for key in same if key[0] == claim.kind}):
             return f"one of that name is in the namespace {', '.join(others)}; Pods use their own"
         if any(key[1] == namespace for key in same):
-            other = TEMPLATE if claim.kind == CLAIM else CLAIM
-            field = next(name for name, kind in _KINDS.items() if kind == other)
+            other = TEMPLATE_KIND if claim.kind == CLAIM_KIND else CLAIM_KIND
+            field = next(name for name, kind in CLAIM_FIELDS.items() if kind == other)
             return f"{claim.object_name} is a {other}: name it by {field}"
         near = [key[2] for key in self._known if key[:2] == (claim.kind, namespace)]
         return meant(claim.object_name, near)
@@ -102,17 +106,17 @@ class KnownClaims:
 
 def _made_by(document: Document) -> Iterator[tuple[_Key, Mapping[str, Any] | None]]:
     """The claims and templates that come to be with a manifest."""
-    if document.kind in _KINDS.values():
+    if document.kind in CLAIM_FIELDS.values():
         key = document.kind, document.namespace, document.name
         yield key, as_newest(document.content)
     elif document.kind == _DOMAIN:
         if template := channel_template(document.content, document.namespace):
-            yield (TEMPLATE, document.namespace, template["metadata"]["name"]), template
+            yield (TEMPLATE_KIND, document.namespace, template["metadata"]["name"]), template
         return
     made = mapping(mapping(document.content, "spec"), _MADE)
     if document.api_group == NEURON_DRIVER and (name := text_of(made, "name")):
         # The operator of UltraServers makes the template that its object names.
-        yield (TEMPLATE, document.namespace, name), None
+        yield (TEMPLATE_KIND, document.namespace, name), None
 
 
 def channel_template(domain: Mapping[str, Any], namespace: str) -> dict[str, Any] | None:
@@ -131,7 +135,7 @@ def channel_template(domain: Mapping[str, Any], namespace: str) -> dict[str, Any
     exactly = {"deviceClassName": COMPUTE_DOMAIN_CHANNEL_CLASS, "count": 1}
     return {
         "apiVersion": "resource.k8s.io/v1",
-        "kind": TEMPLATE,
+        "kind": TEMPLATE_KIND,
         "metadata": {"name": name, "namespace": namespace},
         "spec": {"spec": {"devices": {"requests": [{"name": "channel", "exactly": exactly}]}}},
     }

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from ..feasibility.verdicts import Status
 from ..findings import Finding, info
+from ..names import TEMPLATE_KIND
 from .claim_versions import is_known_version
 from .documents import Document, Steps, mapping, path_of, sequence, steps_of
 from .serving import Judged, Serving
@@ -69,7 +70,7 @@ class ClaimCheck:
 def _unused(judged: tuple[Judged, ...], steps: Steps) -> Iterator[Finding]:
     path = path_of(steps)
     what = f"this {_CLAIM}, whichever Pod names it"
-    yield from unserved(judged, path, what=what)
+    yield from unserved(judged, path, code="NoNodegroupServesClaim", what=what)
     statuses = {one.verdict.status for one in judged}
     if Status.UNKNOWN in statuses and Status.FEASIBLE not in statuses:
         unknown = (one.verdict for one in judged if one.verdict.status is Status.UNKNOWN)
@@ -100,7 +101,7 @@ def _place(manifest: Mapping[str, Any], reasons: list[str]) -> Steps:
     """The selector that all reasons are about, else the requests."""
     base: Steps = ("spec",)
     spec = mapping(manifest, "spec")
-    if manifest.get("kind") == "ResourceClaimTemplate":
+    if manifest.get("kind") == TEMPLATE_KIND:
         base, spec = ("spec", "spec"), mapping(spec, "spec")
     base = (*base, "devices", "requests")
     found = {(one[1], int(one[2])) for each in reasons if (one := _SELECTOR.match(each))}

@@ -12,7 +12,7 @@ from ..feasibility.asked import read_class, read_manifest
 from ..feasibility.classes import installed_classes
 from ..feasibility.verdicts import Status, Verdict
 from ..findings import EksDevicesError, Finding, meant
-from ..names import device_type_of_class
+from ..names import TEMPLATE_KIND, device_type_of_class
 from ..plans import ClusterPlan
 from ..vocabulary import Mechanism
 from .claim_versions import as_newest
@@ -60,7 +60,7 @@ class Asked:
         # The scheduler makes one for each Pod.
         claim = {
             "apiVersion": "resource.k8s.io/v1",
-            "kind": "ResourceClaimTemplate",
+            "kind": TEMPLATE_KIND,
             "metadata": {"name": "resources"},
             "spec": {"spec": {"devices": {"requests": requests}}},
         }

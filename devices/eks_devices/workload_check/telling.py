@@ -30,18 +30,18 @@ _ATTEMPT: Final = (
 )
 
 
-def unserved(judged: Sequence[Judged], path: str, *, what: str) -> Iterator[Finding]:
+def unserved(judged: Sequence[Judged], path: str, *, code: str, what: str) -> Iterator[Finding]:
     """The fault of what no group can serve, nearest misses first.
 
     Args:
         judged: The verdicts of the groups.
         path: How the finding names the place.
+        code: The code of the fault.
         what: What nobody serves, and what becomes of it.
     """
     if any(one.verdict.status is not Status.INFEASIBLE for one in judged):
         return
     near = sorted(judged, key=lambda one: one.distance)
-    code = "NoNodegroupServesPod" if what.startswith("these Pods") else "NoNodegroupServesClaim"
     reasons = "; ".join(_reasons(near)) or "there is none"
     yield Finding(
         code=code,

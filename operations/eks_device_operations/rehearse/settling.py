@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from eks_devices.names import DEFAULT_SCHEDULER
+from eks_devices.names import CLAIM_FIELDS, DEFAULT_SCHEDULER
 
 from ..control_plane import Api
 from .watching import PodState, PodWatch
@@ -59,8 +59,8 @@ def explained(api: Api, pods: Sequence[PodState]) -> list[PodState]:
     """Pods, with a reason for those that no scheduler here says anything of."""
     if all(one.node or one.reason for one in pods):
         return list(pods)
-    claims, templates = _there(api, "ResourceClaim"), _there(api, "ResourceClaimTemplate")
-    return [_explained(one, claims, templates) for one in pods]
+    there = {field: _there(api, kind) for field, kind in CLAIM_FIELDS.items()}
+    return [_explained(one, there) for one in pods]
 
 
 def _there(api: Api, kind: str) -> frozenset[tuple[str, str]]:
@@ -68,11 +68,7 @@ def _there(api: Api, kind: str) -> frozenset[tuple[str, str]]:
     return frozenset((one["namespace"], one["name"]) for one in found)
 
 
-def _explained(
-    pod: PodState,
-    claims: Collection[tuple[str, str]],
-    templates: Collection[tuple[str, str]],
-) -> PodState:
+def _explained(pod: PodState, there: Mapping[str, Collection[tuple[str, str]]]) -> PodState:
     if pod.node or pod.reason:
         return pod
     scheduler = pod.spec.get("schedulerName", DEFAULT_SCHEDULER)
@@ -80,12 +76,8 @@ def _explained(
         message = f"its scheduler {scheduler!r} does not run here, so nobody looks at it"
         return replace(pod, reason=OTHER_SCHEDULER, message=message)
     for one in pod.spec.get("resourceClaims", ()):
-        for field, there in (
-            ("resourceClaimName", claims),
-            ("resourceClaimTemplateName", templates),
-        ):
-            if (name := one.get(field)) and (pod.namespace, name) not in there:
-                what = field.removesuffix("Name").replace("resource", "Resource", 1)
-                message = f"there is no {what} {name} in namespace {pod.namespace}"
+        for field, kind in CLAIM_FIELDS.items():
+            if (name := one.get(field)) and (pod.namespace, name) not in there[field]:
+                message = f"there is no {kind} {name} in namespace {pod.namespace}"
                 return replace(pod, reason=NO_CLAIM, message=message)
     return pod

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-from ...names import GPU_DRIVER, device_type_of_class
+from ...names import GPU_DRIVER, TEMPLATE_KIND, device_type_of_class
 from ...vocabulary import DeviceType
 from ..claimed import PodClaim
 from ..documents import mapping, mappings
-
-_TEMPLATE: Final = "ResourceClaimTemplate"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +39,7 @@ def devices_of(claim: PodClaim) -> Mapping[str, Any]:
     if claim.manifest is None:
         return {}
     spec = mapping(claim.manifest, "spec")
-    return mapping(mapping(spec, "spec") if claim.kind == _TEMPLATE else spec, "devices")
+    return mapping(mapping(spec, "spec") if claim.kind == TEMPLATE_KIND else spec, "devices")
 
 
 def asked(claim: PodClaim) -> tuple[Asked, ...]:
@@ -77,7 +75,7 @@ def labels_of(claim: PodClaim) -> Mapping[str, Any]:
     """The labels of the claim itself: of a template's, those that its claims get."""
     if claim.manifest is None:
         return {}
-    owner = mapping(claim.manifest, "spec") if claim.kind == _TEMPLATE else claim.manifest
+    owner = mapping(claim.manifest, "spec") if claim.kind == TEMPLATE_KIND else claim.manifest
     return mapping(mapping(owner, "metadata"), "labels")
 
 

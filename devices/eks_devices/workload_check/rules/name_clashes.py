@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...findings import Finding, fault, warning
+from ...names import CLAIM_KIND, TEMPLATE_KIND
 from ..documents import Document, mapping
 from .whole import ToldOfDocument, Whole
 
-_KINDS: Final = ("ResourceClaim", "ResourceClaimTemplate")
 _STEPS: Final = ("metadata", "name")
 _PAGE: Final = (
     "https://kubernetes.io/docs/reference/kubernetes-api/resource/resource-claim-template-v1/"
@@ -24,7 +24,9 @@ def clashes(whole: Whole) -> Iterator[ToldOfDocument]:
     }
     for document, copy in whole.readable_documents:
         key = (copy.kind, copy.namespace, copy.name)
-        if copy.kind not in _KINDS or not mapping(copy.content, "metadata").get("name"):
+        if copy.kind not in (CLAIM_KIND, TEMPLATE_KIND) or not mapping(
+            copy.content, "metadata"
+        ).get("name"):
             continue
         first, origin = seen.setdefault(key, (copy, copy.origin or "these manifests"))
         if first is copy:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from ..._data import read_toml
 from ...ami_releases import al2023_patch
 from ...kubernetes import floors
+from ...names import CLAIM_KIND
 from ...support import find_support
 from ...vocabulary import Compute, DeviceType, Feature, Mechanism
 from ..claimed import PodClaim
@@ -18,7 +19,6 @@ from .context import Context, Told
 from .how_many import is_on_every_node, pods_at_once
 from .whole import ToldOfDocument, Whole, of_pod
 
-_NAMED: Final = "ResourceClaim"
 _HOSTNAME: Final = "kubernetes.io/hostname"
 _PAGE: Final = (
     "https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/"
@@ -30,7 +30,7 @@ def shared_claims(whole: Whole) -> Iterator[ToldOfDocument]:
     users: dict[tuple[str, str], list[tuple[Context, PodClaim]]] = defaultdict(list)
     for context in whole.pods:
         for claim in context.claims:
-            if claim.kind == _NAMED:
+            if claim.kind == CLAIM_KIND:
                 users[context.pod.namespace, claim.object_name].append((context, claim))
     for found in users.values():
         total = sum(pods_at_once(one.pod) for one, _ in found)

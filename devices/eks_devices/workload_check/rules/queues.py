@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
 from ..._data import read_toml
+from ...names import CLAIM_KIND
 from ...vocabulary import DeviceType
 from ..claimed import PodClaim
 from ..documents import mapping
 from .claim_content import asked, labels_of, types_of
 from .context import Context, Told
-
-_NAMED: Final = "ResourceClaim"
 
 
 def kueue_claims(context: Context) -> Iterator[Told]:
@@ -34,7 +33,7 @@ def kueue_claims(context: Context) -> Iterator[Told]:
 
 def _refused(claim: PodClaim, facts: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """What Kueue refuses of a claim: code, words, and what to write instead."""
-    if claim.kind == _NAMED:
+    if claim.kind == CLAIM_KIND:
         yield (
             "KueueRefusesNamedClaim",
             "the reference to a ResourceClaim that exists",
@@ -77,7 +76,7 @@ def kai_claims(context: Context) -> Iterator[Told]:
         if claim.manifest is None or other == queue or not _is_for_gpus(claim):
             continue
         told = "has no such label" if other is None else f"has the label {other}"
-        named = claim.kind == _NAMED
+        named = claim.kind == CLAIM_KIND
         where = "metadata.labels" if named else "spec.metadata.labels"
         tell = context.warn if named else context.tell
         yield tell(

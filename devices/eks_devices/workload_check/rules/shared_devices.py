@@ -9,6 +9,7 @@ from typing import Final
 
 from ..._data import read_toml
 from ..._pod_specs import is_lasting
+from ...names import TEMPLATE_KIND
 from ...vocabulary import DeviceType
 from ..claimed import PodClaim
 from .claim_content import asked, shares_gpus, types_of
@@ -16,7 +17,6 @@ from .context import Context, Told, listed_claims
 from .how_many import is_on_every_node, pods_at_once
 from .whole import ToldOfDocument, Whole, of_pod
 
-_TEMPLATE: Final = "ResourceClaimTemplate"
 _PAGE: Final = (
     "https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/"
 )
@@ -32,7 +32,7 @@ def shared_templates(whole: Whole) -> Iterator[ToldOfDocument]:
     users: dict[tuple[str, str], list[tuple[Context, PodClaim]]] = defaultdict(list)
     for context in whole.pods:
         for claim in context.claims:
-            if claim.kind == _TEMPLATE:
+            if claim.kind == TEMPLATE_KIND:
                 users[context.pod.namespace, claim.object_name].append((context, claim))
     for (_, name), found in users.items():
         total = sum(pods_at_once(one.pod) + is_on_every_node(one.pod) for one, _ in found)
