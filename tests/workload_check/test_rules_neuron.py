@@ -105,6 +105,18 @@ def test_the_cores_of_a_claim_are_counted(
     assert found == (["TooManyNeuronCores"] if is_wrong else [])
 
 
+@pytest.mark.parametrize(("second", "is_wrong"), [(1, True), (None, True), ("many", False)])
+def test_a_number_that_cannot_be_read_may_be_any(second: Any, is_wrong: bool) -> None:
+    asked = [
+        request("first", device_class=NEURON, count=1),
+        request("second", device_class=NEURON, count=second),
+    ]
+
+    found = codes(neurons(*asked), claiming("12"), plan=DRA)
+
+    assert ("TooManyNeuronCores" in found) is is_wrong
+
+
 def test_a_claim_says_how_large_its_logical_cores_are() -> None:
     parameters = {"apiVersion": "neuron.aws.com/v1", "kind": "NeuronConfig", "logicalNeuronCore": 1}
     config = [{"opaque": {"driver": NEURON, "parameters": parameters}}]

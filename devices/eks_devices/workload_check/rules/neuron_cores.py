@@ -103,8 +103,13 @@ def _devices(claim: PodClaim, request: str, of_node: int) -> int | None:
     found = [one for one in asked(claim) if one.request == request or not request]
     if any(one.is_alternative for one in found) or _is_of_whole_host(claim):
         return None
-    ours = [one for one in found if one.device_type is DeviceType.NEURON]
-    return sum(of_node if one.mode == "All" else (one.count or 0) for one in ours)
+    counts = [
+        of_node if one.mode == "All" else one.count
+        for one in found
+        if one.device_type is DeviceType.NEURON
+    ]
+    known = [one for one in counts if one is not None]
+    return sum(known) if len(known) == len(counts) else None
 
 
 def _is_of_whole_host(claim: PodClaim) -> bool:
