@@ -155,7 +155,7 @@ class _Check:
             if one.kind in (CLAIM_KIND, TEMPLATE_KIND, _CLASS):
                 version = self._plan.kubernetes_version
                 self._note(one, [((), found) for found in version_faults(one, version)])
-        for document, found in self._serving.engine.class_faults:
+        for document, found in self._serving.judge.class_faults:
             self._note(document, [((), found)])
 
     def _of_claims(self) -> tuple[ClaimVerdicts, ...]:
@@ -166,7 +166,7 @@ class _Check:
             manifest = self._claims.manifest(one)
             is_used = self._claims.is_used(one)
             self._note(one, self._alone.remarks(one, manifest, is_used=is_used))
-            if not is_used and not self._serving.engine.faults(manifest):
+            if not is_used and not self._serving.judge.faults(manifest):
                 verdicts = tuple(x.verdict for x in self._serving.of_claim(manifest, one.name))
                 judged.append(ClaimVerdicts(document=one, verdicts=verdicts))
         return tuple(judged)
@@ -232,7 +232,7 @@ class _Check:
             return
         yield from failing(judged, path, told=told)
         sound = [(one.name, one.manifest) for one in claims if one.manifest is not None]
-        asked = self._serving.engine.asked(sound)
+        asked = self._serving.judge.claim_set(sound)
         by_plugin = [
             name for name, _ in amounts.devices if not self._serving.resources.is_by_claims(name)
         ]

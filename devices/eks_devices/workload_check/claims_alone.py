@@ -45,7 +45,7 @@ class ClaimCheck:
             manifest: What it is in the newest version of the API.
             is_used: Whether a Pod names it, so that it is judged with the Pod.
         """
-        if faults := self._serving.engine.faults(manifest):
+        if faults := self._serving.judge.faults(manifest):
             self._told[id(manifest)] = frozenset([_MALFORMED])
             if not is_known_version(manifest):
                 # What such a version looks like is not known here, and it is told already.

@@ -9,9 +9,9 @@ from typing import Any
 from ..feasibility.verdicts import Status, Verdict
 from ..plans import ClusterPlan, NodegroupPlan
 from .amounts import Amounts, amounts_of
+from .claim_judge import ClaimJudge, ClaimSet
 from .claimed import PodClaim
 from .documents import Document
-from .engine import Asked, Engine
 from .nodes import GroupNode, Obstacle, nodes_of
 from .pods import PodTemplate
 from .reach import Reach
@@ -47,7 +47,7 @@ class Serving:
     def __init__(self, plan: ClusterPlan, classes: tuple[Document, ...]) -> None:
         self.plan = plan
         self._nodes = nodes_of(plan)
-        self.engine = Engine(plan, self._nodes, classes)
+        self.judge = ClaimJudge(plan, self._nodes, classes)
         self.reach = Reach(plan, self._nodes)
         self.resources = ResourceCheck(plan, classes)
         self._known: dict[Any, tuple[Judged, ...]] = {}
@@ -71,8 +71,8 @@ class Serving:
         amounts = amounts_of(pod) if amounts is None else amounts
         names = tuple(name for name, _ in amounts.devices)
         manifests = [(one.name, one.manifest) for one in claims if one.manifest is not None]
-        sound = [(name, one) for name, one in manifests if not self.engine.faults(one)]
-        asked = self.engine.asked(sound)
+        sound = [(name, one) for name, one in manifests if not self.judge.faults(one)]
+        asked = self.judge.claim_set(sound)
         more = tuple(_beyond(claims, len(sound)))
         key = (asked.key, amounts, self.reach.key(pod, names), more)
         if key not in self._known:
@@ -86,7 +86,7 @@ class Serving:
 
     def of_claim(self, manifest: Mapping[str, Any], name: str) -> tuple[Judged, ...]:
         """What each group makes of a claim by itself; it has no faults."""
-        asked = self.engine.asked([(name, manifest)])
+        asked = self.judge.claim_set([(name, manifest)])
         nothing = Amounts((), ())
         return self._by_group(
             self._on_node(at, asked, nothing, (), ()) for at in range(len(self._nodes))
@@ -94,9 +94,9 @@ class Serving:
 
     def failures(self, manifest: Mapping[str, Any], name: str) -> tuple[Judged, ...]:
         """The groups on whose nodes a claim, which has no faults, stops the attempt at its Pods."""
-        asked = self.engine.asked([(name, manifest)])
+        asked = self.judge.claim_set([(name, manifest)])
         failing: dict[int, Judged] = {}
-        for node, one in zip(self._nodes, self.engine.verdicts(asked), strict=True):
+        for node, one in zip(self._nodes, self.judge.verdicts(asked), strict=True):
             if one.status is Status.ERROR:
                 failing.setdefault(node.index, Judged(verdict=one, uses_dra=True))
         return tuple(failing.values())
@@ -110,7 +110,7 @@ class Serving:
     def _on_node(
         self,
         at: int,
-        asked: Asked,
+        asked: ClaimSet,
         amounts: Amounts,
         reach: tuple[Obstacle, ...],
         more: tuple[Obstacle, ...],
@@ -122,8 +122,8 @@ class Serving:
         on_node = self.resources.on_node(amounts, node)
         whole = asked.having(on_node.by_class)
         found = [*reach, *more, *on_node.obstacles]
-        said = self.engine.verdicts(whole)[at] if whole.manifests else None
-        if said is not None and (one := self.engine.obstacle(said, whole, node)) is not None:
+        said = self.judge.verdicts(whole)[at] if whole.manifests else None
+        if said is not None and (one := self.judge.obstacle(said, whole, node)) is not None:
             found.append(one)
         fits = None if found else _least(said, on_node, most)
         judged = _judged(node.group.name, found, said, fits)

@@ -11,8 +11,8 @@ from ..names import NODEGROUP_LABEL, POOL_LABEL, device_type_of_class
 from ..plans import ClusterPlan
 from ..vocabulary import DeviceType
 from .affinity import selects_by
+from .claim_judge import ClaimSet
 from .documents import path_of
-from .engine import Asked
 from .pods import PodTemplate
 from .resources import DEVICES, device_type_of
 from .serving import Judged
@@ -118,7 +118,7 @@ def _of_claim(code: str, path: str, reason: str) -> Finding:
 
 
 def by_both(
-    pod: PodTemplate, judged: Sequence[Judged], asked: Asked, resources: Sequence[str]
+    pod: PodTemplate, judged: Sequence[Judged], asked: ClaimSet, resources: Sequence[str]
 ) -> Iterator[Finding]:
     """The fault of Pods that ask for one kind of device by a plugin's resource and by a claim."""
     if any(one.verdict.status in (Status.FEASIBLE, Status.UNKNOWN) for one in judged):

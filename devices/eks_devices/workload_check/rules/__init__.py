@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from . import (
-    amounts,
     claim_wiring,
     counted_by_limits,
     efa_memory,
@@ -18,6 +17,7 @@ from . import (
     neuron_cores,
     priorities,
     queues,
+    refused_resources,
     shared_devices,
 )
 from .context import Context, Told
@@ -31,7 +31,7 @@ SetRule = Callable[[Whole], Iterator[ToldOfDocument]]
 
 RULES: Final[tuple[Rule, ...]] = (
     *claim_wiring.RULES,
-    *amounts.RULES,
+    *refused_resources.RULES,
     *shared_devices.RULES,
     *efa_use.RULES,
     *efa_memory.RULES,

@@ -39,7 +39,7 @@ _PLUGIN_DISTANCE: Final = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ClaimSet:
     """Claims that are asked about together, and resources that are had as one more claim.
 
     `key` is equal for claims that ask for the same under the same names.
@@ -49,7 +49,7 @@ class Asked:
     manifests: tuple[Mapping[str, Any], ...]
     classes: frozenset[str]
 
-    def having(self, resources: tuple[Resource, ...]) -> Asked:
+    def having(self, resources: tuple[Resource, ...]) -> ClaimSet:
         """The same, with resources that DRA stands for."""
         if not resources:
             return self
@@ -64,14 +64,14 @@ class Asked:
             "metadata": {"name": "resources"},
             "spec": {"spec": {"devices": {"requests": requests}}},
         }
-        return Asked(
+        return ClaimSet(
             key=(*self.key, resources),
             manifests=(*self.manifests, claim),
             classes=self.classes | {kind for _, kind, _ in resources},
         )
 
 
-class Engine:
+class ClaimJudge:
     """What the nodes of a plan make of claims.
 
     Args:
@@ -122,7 +122,7 @@ class Engine:
                 self._read[key] = frozenset(one.device_class for one in options), ()
         return self._read[key]
 
-    def asked(self, claims: Iterable[tuple[str, Mapping[str, Any]]]) -> Asked:
+    def claim_set(self, claims: Iterable[tuple[str, Mapping[str, Any]]]) -> ClaimSet:
         """Claims with the names that a Pod has for them; none of them has faults."""
         keys, manifests = [], []
         classes: frozenset[str] = frozenset()
@@ -132,13 +132,13 @@ class Engine:
             keys.append((name, number))
             manifests.append({**manifest, "metadata": {"name": name}})
             classes |= self._looked_at(manifest)[0]
-        return Asked(
+        return ClaimSet(
             key=tuple(keys),
             manifests=tuple(manifests),
             classes=classes,
         )
 
-    def verdicts(self, asked: Asked) -> tuple[Verdict, ...]:
+    def verdicts(self, asked: ClaimSet) -> tuple[Verdict, ...]:
         """What each node makes of claims.
 
         Raises:
@@ -150,7 +150,7 @@ class Engine:
             )
         return self._known[asked.key]
 
-    def obstacle(self, verdict: Verdict, asked: Asked, node: GroupNode) -> Obstacle | None:
+    def obstacle(self, verdict: Verdict, asked: ClaimSet, node: GroupNode) -> Obstacle | None:
         """What claims that a node cannot serve, or may not, are told; None for others."""
         if verdict.status in (Status.FEASIBLE, Status.ERROR):
             return None
@@ -163,7 +163,7 @@ class Engine:
             distance = too_many(int(found[1]), int(found[2]))
         return Obstacle(verdict.code, verdict.reason, distance, self._fix(verdict, asked))
 
-    def _fix(self, verdict: Verdict, asked: Asked) -> str:
+    def _fix(self, verdict: Verdict, asked: ClaimSet) -> str:
         if verdict.code == "TooFewDevices" and (found := _AT_MOST.search(verdict.reason)):
             return f"ask for at most {found[2]} devices"
         if verdict.code == _UNINSTALLED:
@@ -178,7 +178,7 @@ class Engine:
         }.get(verdict.code, "")
 
 
-def _by_plugin(asked: Asked, node: GroupNode) -> Obstacle | None:
+def _by_plugin(asked: ClaimSet, node: GroupNode) -> Obstacle | None:
     """Devices that are claimed, and that a node's device plugin hands out."""
     for one in sorted(asked.classes):
         kind = device_type_of_class(one)
