@@ -20,6 +20,7 @@ from .engine import (
     evaluator,
 )
 from .slices import NodeDevice
+from .unlike import unlike, written_patterns
 
 MAX_LENGTH: Final = 10 * 1024
 """Bytes of an expression that the API server takes.
@@ -35,6 +36,7 @@ _PICTURE: Final = "\n"
 _ANY: Final = "DYN"
 # What the engine says of a bound map after a macro went through one.
 _LOST_VARIABLE: Final = "SELECT to non-message type"
+_MAP_KEY: Final = "Invalid map key type"
 
 
 class Outcome(StrEnum):
@@ -97,15 +99,17 @@ def _problem(text: str) -> Answer | None:
     size = len(text.encode("utf-8", "replace"))
     if size > MAX_LENGTH:
         return Answer(Outcome.FAILS, f"it has {size} bytes and may have {MAX_LENGTH}")
-    unimitated = form.unimitated(text)
+    unimitated = form.unimitated(text) or unlike(text)
     try:
         kind = checker().compile(text).return_type()
     except RuntimeError as error:
         return _refused(text, str(error), unimitated)
     if unimitated:
         return Answer(Outcome.UNCLEAR, unimitated)
-    if refused := _mixed_list(text) or _no_truth(kind):
+    if refused := _no_truth(kind) or _no_pattern(text):
         return Answer(Outcome.FAILS, refused)
+    if (mixed := _mixed(text)) is not None:
+        return mixed
     costly = too_costly(text)
     return Answer(Outcome.UNCLEAR, costly) if costly else None
 
@@ -128,15 +132,32 @@ def _no_truth(kind: Any) -> str:
     return "" if is_truth else f"it must be true or false, and is of type {kind.name()}"
 
 
-def _mixed_list(text: str) -> str:
-    """What Kubernetes has against a list of several types; empty without one."""
-    for elements in form.lists(text):
-        kinds = dict.fromkeys(filter(None, map(_kind, elements)))
-        # An empty list or map is of any type of its kind.
-        certain = [one for one in kinds if _ANY not in one]
-        if len(certain) > 1 or len({one.partition("<")[0] for one in kinds}) > 1:
-            return f"a list holds values of several types: {', '.join(kinds)}"
+def _no_pattern(text: str) -> str:
+    """What is wrong with a pattern, which Kubernetes looks at before anything is matched."""
+    for pattern in written_patterns(text):
+        value = _program(f"''.matches({pattern})").eval(data={})
+        if value.type() == engine().Type.ERROR:
+            return f"it matches with no pattern: {pattern[:_LONGEST_TOLD]}"
     return ""
+
+
+def _mixed(text: str) -> Answer | None:
+    """What Kubernetes has against a list, or a map, of several types; None without one."""
+    parts = form.lists(text) + [each for one in form.maps(text) for each in one]
+    found = [answer for one in parts if (answer := _of_one_type(one)) is not None]
+    return next(iter(sorted(found, key=lambda one: one.outcome is not Outcome.FAILS)), None)
+
+
+def _of_one_type(elements: list[str]) -> Answer | None:
+    kinds = dict.fromkeys(_kind(one) for one in elements if one.strip())
+    certain = [one for one in kinds if one and (one == _ANY or _ANY not in one)]
+    # An empty list or map is of any type of its kind.
+    if len(certain) > 1 or len({one.partition("<")[0] for one in kinds if one}) > 1:
+        text = f"a list or a map holds values of several types: {', '.join(filter(None, kinds))}"
+        return Answer(Outcome.FAILS, text)
+    if len(elements) > 1 and "" in kinds:
+        return Answer(Outcome.UNCLEAR, "a list or a map holds values of types that are not known")
+    return None
 
 
 def _kind(element: str) -> str:
@@ -146,7 +167,7 @@ def _kind(element: str) -> str:
     except RuntimeError:
         # It is of a variable of the expression's own.
         return ""
-    return "" if kind == engine().Type.DYN else str(kind.name())
+    return str(kind.name())
 
 
 @functools.lru_cache(maxsize=4096)
@@ -210,9 +231,18 @@ def _answer(text: str, device: NodeDevice, kind: Any, plain: Any) -> Answer:
         if form.looks_up(text, device.versions):
             return Answer(Outcome.UNCLEAR, "it looks up a version in a list")
         return _TRUE if plain else _FALSE
-    if kind == types.ERROR and _LOST_VARIABLE in str(plain) and "cel.bind" in text:
-        return Answer(Outcome.UNCLEAR, "the engine loses a variable that the expression binds")
+    if kind == types.ERROR and (unlike_there := _failing_here(str(plain), text)):
+        return Answer(Outcome.UNCLEAR, unlike_there)
     return Answer(Outcome.FAILS, _told(str(plain)) if kind == types.ERROR else _no_truth(kind))
+
+
+def _failing_here(error: str, text: str) -> str:
+    """Why an error may be one of the engine alone; empty where it is not."""
+    if _LOST_VARIABLE in error and "cel.bind" in text:
+        return "the engine loses a variable that the expression binds"
+    if _LOST_VARIABLE in error and "has" in text:
+        return "it asks whether a value that has no fields has one"
+    return "it has a map with such keys" if _MAP_KEY in error else ""
 
 
 def _told(error: str) -> str:

@@ -92,6 +92,11 @@ def bare(text: str) -> str:
     return QUOTED.sub(lambda one: " " if one[0].startswith("//") else "''", text)
 
 
+def quoted_out(text: str) -> str:
+    """An expression, as long as it is, without what its strings and comments hold."""
+    return QUOTED.sub(lambda one: "\0" * len(one[0]), text)
+
+
 def unimitated(text: str) -> str:
     """Why nothing is said of an expression; empty where the engine imitates all of it."""
     stripped = bare(text)
@@ -184,13 +189,22 @@ def _own_loops_gone(stripped: str) -> str:
     return stripped
 
 
-def lists(text: str) -> list[list[str]]:
-    """The elements of each list that is written out in an expression."""
-    quoted = QUOTED.sub(lambda one: "\0" * len(one[0]), text)
+def lists(text: str, *, opening: str = "[") -> list[list[str]]:
+    """The elements of each list, or the entries of each map, that is written out in a text."""
+    quoted = quoted_out(text)
     found = []
     for start, one in enumerate(quoted):
-        if one == "[" and not _is_index(quoted, start):
+        if one == opening and not _is_index(quoted, start):
             found.append(_elements(quoted, text, start + 1))
+    return found
+
+
+def maps(text: str) -> list[tuple[list[str], list[str]]]:
+    """The keys and the values of each map that is written out in an expression."""
+    found = []
+    for entries in lists(text, opening="{"):
+        parts = [_elements(quoted_out(one), one, 0, ends=":") for one in entries if one.strip()]
+        found.append(([one[0] for one in parts], [":".join(one[1:]) for one in parts]))
     return found
 
 
@@ -207,22 +221,22 @@ def _is_index(quoted: str, start: int) -> bool:
 _LONGEST_WORD: Final = 8
 
 
-def _elements(quoted: str, text: str, start: int) -> list[str]:
+def _elements(quoted: str, text: str, start: int, ends: str = ",") -> list[str]:
     depth, first, parts = 0, start, []
     for index in range(start, len(quoted)):
         one = quoted[index]
-        if depth == 0 and one in ",]":
+        if depth == 0 and one in f"{ends}]}}":
             parts.append(text[first:index])
             first = index + 1
-        if depth == 0 and one == "]":
-            break
+        if depth == 0 and one in "]}":
+            return parts
         depth += (one in "([{") - (one in ")]}")
-    return parts
+    return [*parts, text[first:]]
 
 
 def conjuncts(text: str) -> list[str]:
     """The parts of a top-level `a && b && c`, each true where the whole is; else the whole."""
-    quoted = QUOTED.sub(lambda one: "\0" * len(one[0]), text)
+    quoted = quoted_out(text)
     depth, starts, parts = 0, 0, []
     for index, one in enumerate(quoted):
         depth += (one in "([{") - (one in ")]}")
