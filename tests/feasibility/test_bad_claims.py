@@ -127,7 +127,6 @@ def test_what_is_no_claim_no_list_and_no_plan_is_a_fault(bad):
         ((*REQUEST, "tolerations", 0, "effect"), "Sometimes", "effect"),
         ((*REQUEST, "tolerations", 0, "operator"), "Exists", "value"),
         ((*REQUEST, "tolerations", 0, "operator"), "Like", "operator"),
-        ((*REQUEST, "tolerations"), [{}] * 17, "tolerations"),
         (("spec", "devices", "constraints", 0, "matchAttribute"), "pcieRoot", "matchAttribute"),
         (
             ("spec", "devices", "requests"),

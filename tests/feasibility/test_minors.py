@@ -4,7 +4,6 @@ import pytest
 from tests.cluster_plans import cluster_of
 from tests.feasibility_claims import EFA, GPU, NEURON, PCIE_ROOT, claim, exactly
 
-from eks_devices import EksDevicesError
 from eks_devices.feasibility import check_claims
 
 P5, P4D, G5, TRN2 = "p5.48xlarge", "p4d.24xlarge", "g5.12xlarge", "trn2.48xlarge"
@@ -55,8 +54,8 @@ def test_an_attribute_differs_as_far_as_the_minor_compares_it(name, parts, expec
     assert found == expected
 
 
-def test_a_constraint_has_one_attribute():
+def test_beside_an_attribute_that_matches_one_that_differs_is_not_looked_at():
     both = {"distinctAttribute": PCIE_ROOT, "matchAttribute": PCIE_ROOT}
 
-    with pytest.raises(EksDevicesError, match="MalformedClaim"):
-        said_on("1.37", P5, claim(exactly(GPU), both))
+    assert said_on("1.37", P5, claim(exactly(GPU, count=2), both))[0] == "infeasible"
+    assert said_on("1.37", P5, claim(exactly(GPU), both))[0] == "feasible"

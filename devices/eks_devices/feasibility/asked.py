@@ -11,6 +11,7 @@ from ..claims.templates import RESOURCE_API, ResourceClaim, ResourceClaimTemplat
 from ..findings import EksDevicesError, Finding, fault, raise_faults
 from ..names import CLAIM_KIND, TEMPLATE_KIND
 from ..typecheck import path_step, wrong_type
+from .api_rules import broken, broken_spec
 from .slices import amount
 from .wanted import Ask, Constraint, Request, Toleration, Wanted
 
@@ -23,7 +24,8 @@ _MOST_REQUESTS: Final = 32
 _MOST_OPTIONS: Final = 8
 _MOST_SELECTORS: Final = 32
 _MOST_DEVICES: Final = 2**63
-_MOST_TOLERATIONS: Final = 16
+# The server does not count them, though its documentation does.
+_MOST_TOLERATIONS: Final = 1024
 _OPERATORS: Final = ("Equal", "Exists")
 _EFFECTS: Final = ("NoSchedule", "NoExecute", "None")
 
@@ -38,8 +40,14 @@ def path_of(claim: Claim) -> str:
     return f"claims.{path_step(namespace)}/{path_step(name)}"
 
 
-def read_manifest(manifest: object, path: str) -> Wanted:
+def read_manifest(manifest: object, path: str, *, is_written: bool = True) -> Wanted:
     """What the manifest of a claim, or of a template, asks for.
+
+    Args:
+        manifest: The manifest.
+        path: How faults name what is no manifest at all.
+        is_written: That somebody wrote it, so that names and fields have to be what the API server
+            takes; of what is made up here they are not looked at.
 
     Raises:
         EksDevicesError: With every fault of the manifest.
@@ -47,7 +55,7 @@ def read_manifest(manifest: object, path: str) -> Wanted:
     copy = frozen_mapping(manifest, path, "a ResourceClaim or ResourceClaimTemplate", _FIX)
     if isinstance(copy, Finding):
         raise EksDevicesError([copy])
-    reader = _Reader(path_of(copy))
+    reader = _Reader(path_of(copy), is_written=is_written)
     wanted = reader.claim(copy)
     raise_faults(reader.faults)
     return wanted
@@ -59,20 +67,23 @@ _FIX: Final = "pass the manifest as a dict"
 class _Reader:
     """Reads a manifest and collects the faults of it."""
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    def __init__(self, path: str, *, is_written: bool = True) -> None:
+        self.path, self.is_written = path, is_written
         self.faults: list[Finding] = []
 
     def claim(self, manifest: Mapping[str, Any]) -> Wanted:
         self._one_of(manifest.get("apiVersion"), "apiVersion", (RESOURCE_API,))
         kind = manifest.get("kind")
         self._one_of(kind, "kind", (CLAIM_KIND, TEMPLATE_KIND))
-        spec = self._mapping(manifest.get("spec"), "spec")
         at = "spec"
+        spec = self._part(manifest, "spec", at)
         is_template = isinstance(kind, str) and kind == TEMPLATE_KIND
+        wrong = list(broken_spec(spec, at, is_template=is_template))
         if is_template:
-            spec, at = self._mapping(spec.get("spec"), "spec.spec"), "spec.spec"
-        devices = self._mapping(spec.get("devices"), f"{at}.devices")
+            at = "spec.spec"
+            spec = self._part(spec, "spec", at)
+            wrong += broken_spec(spec, at, is_template=False)
+        devices = self._part(spec, "devices", f"{at}.devices")
         at = f"{at}.devices"
         read = {name: devices.get(name) for name in ("requests", "constraints")}
         if no_json := list(json_faults(read, f"{self.path}.{at}")):
@@ -83,12 +94,15 @@ class _Reader:
         requests = tuple(
             self._request(one, f"{at}.requests[{index}]") for index, one in enumerate(given)
         )
-        if not given:
-            self._fault("requests", at, devices.get("requests"), "at least one request")
         names = [one.name for one in requests]
         if len({*names}) < len(names):
             self._fault("requests", at, names, "requests with names that differ")
-        constraints = tuple(self._constraints(devices, at, _known_names(requests)))
+        known = _known_names(requests)
+        constraints = tuple(self._constraints(devices, at, known))
+        if not self.faults:
+            wrong += broken(devices, at, known)
+        for one in wrong if self.is_written else ():
+            self._fault("", one.path, one.got, one.allowed)
         return Wanted(self.path, requests, constraints, is_named=not is_template)
 
     def _request(self, value: Any, at: str) -> Request:
@@ -183,17 +197,19 @@ class _Reader:
             if not all(isinstance(name, str) and name in known for name in names):
                 self._fault("requests", place, names, f"names of requests: {', '.join(known)}")
                 continue
-            is_distinct = constraint.get("distinctAttribute") is not None
-            if is_distinct and constraint.get("matchAttribute") is not None:
-                allowed = "either matchAttribute or distinctAttribute"
-                self._fault("", place, sorted(constraint), allowed)
-                continue
+            # Beside the other one it is not looked at.
+            is_distinct = constraint.get("matchAttribute") is None
+            is_distinct = is_distinct and constraint.get("distinctAttribute") is not None
             field = "distinctAttribute" if is_distinct else "matchAttribute"
             attribute = self._text(constraint.get(field), f"{place}.{field}")
             if "/" not in attribute:
                 self._fault(field, place, attribute, "a name with its domain")
                 continue
             yield Constraint(attribute, frozenset(names), is_distinct)
+
+    def _part(self, owner: Mapping[str, Any], name: str, at: str) -> Mapping[str, Any]:
+        """A part that may be left out, as a claim for nothing has it."""
+        return {} if owner.get(name) is None else self._mapping(owner[name], at)
 
     def _mapping(self, value: Any, at: str) -> Mapping[str, Any]:
         if isinstance(value, Mapping):

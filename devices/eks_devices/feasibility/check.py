@@ -64,8 +64,28 @@ def check_claims(
     if not given and not faults:
         faults.append(wrong_type("claims", claims, "at least one claim", "pass the Pod's claims"))
     raise_faults(faults)
+    return _verdicts(given, plan, device_classes=device_classes, read=_read(given))
+
+
+def verdicts_of_read(
+    claims: Sequence[Mapping[str, Any]],
+    plan: ClusterPlan,
+    device_classes: Sequence[Mapping[str, Any]],
+) -> tuple[Verdict, ...]:
+    """The same of manifests whose faults are told already, or that nobody wrote."""
+    read = [read_manifest(one, "claim", is_written=False) for one in claims]
+    return _verdicts(claims, plan, device_classes=device_classes, read=read)
+
+
+def _verdicts(
+    given: Sequence[Claim],
+    plan: ClusterPlan | NodegroupPlan,
+    *,
+    device_classes: object,
+    read: Sequence[Wanted | None],
+) -> tuple[Verdict, ...]:
+    """One verdict per group."""
     classes = _classes(device_classes)
-    read = _read(given)
     groups = plan.nodegroups if isinstance(plan, ClusterPlan) else (plan,)
     known: dict[NodeDevices, Verdict] = {}
     return tuple(_verdict(given, read, group, classes, known) for group in groups)

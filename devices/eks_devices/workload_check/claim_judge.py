@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from ..feasibility import check_claims
 from ..feasibility.asked import read_class, read_manifest
+from ..feasibility.check import verdicts_of_read
 from ..feasibility.classes import installed_classes
 from ..feasibility.verdicts import Status, Verdict
 from ..findings import EksDevicesError, Finding, meant
@@ -145,9 +145,7 @@ class ClaimJudge:
             EksDevicesError: The CEL engine is not installed.
         """
         if asked.key not in self._known:
-            self._known[asked.key] = check_claims(
-                list(asked.manifests), self._plan, device_classes=self._classes
-            )
+            self._known[asked.key] = verdicts_of_read(asked.manifests, self._plan, self._classes)
         return self._known[asked.key]
 
     def obstacle(self, verdict: Verdict, asked: ClaimSet, node: GroupNode) -> Obstacle | None:
