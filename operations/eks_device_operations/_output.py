@@ -27,6 +27,11 @@ def safe(text: object) -> str:
     )
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things: "1 error", "2 errors"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def as_json(schema: str, **values: Any) -> str:
     """One JSON document that names its schema."""
     return json.dumps({"schema": schema, **values}, indent=2) + "\n"

@@ -170,6 +170,7 @@ def test_a_request_counts_before_a_limit():
     ("expression", "holds"),
     [
         ({"key": "a", "operator": "In", "values": ["1", "5"]}, True),
+        ({"key": "b", "operator": "In", "values": ["5"]}, False),
         ({"key": "a", "operator": "NotIn", "values": ["5"]}, False),
         ({"key": "b", "operator": "NotIn", "values": ["5"]}, True),
         ({"key": "a", "operator": "Exists"}, True),

@@ -10,7 +10,7 @@ from eks_devices import Severity
 from eks_devices.feasibility import Status, Verdict
 from eks_devices.workload_check import PodVerdicts, WorkloadReport
 
-from .._output import prose, safe, short
+from .._output import counted, prose, safe, short
 from .found import Found, Places
 
 _INDENT: Final = "  "
@@ -85,13 +85,9 @@ def _summary(found: Sequence[Found], report: WorkloadReport) -> str:
     severities = Counter(one.finding.severity for one in found)
     served = sum(bool(one.serving) for one in report.pods)
     parts = [
-        f"{_counted(report.templates, 'Pod template')}, {len(report.pods)} with devices",
+        f"{counted(report.templates, 'Pod template')}, {len(report.pods)} with devices",
         f"{served} of them served" if report.pods else "",
-        _counted(severities[Severity.ERROR], "error"),
-        _counted(severities[Severity.WARNING], "warning"),
+        counted(severities[Severity.ERROR], "error"),
+        counted(severities[Severity.WARNING], "warning"),
     ]
     return ", ".join(filter(None, parts))
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -17,7 +17,7 @@ from eks_devices.names import (
     offered_resources,
 )
 
-from .._output import prose, safe, table
+from .._output import counted, prose, safe, table
 from .claims import CLAIM_TITLES, claim_row
 from .findings import finding_lines
 from .plan_file import Device, Driver, Group, Plan, PlannedCluster
@@ -172,13 +172,9 @@ def _settings(driver: Driver) -> Iterator[tuple[str, str]]:
 def _summary(clusters: Sequence[PlannedCluster]) -> str:
     found = Counter(finding.severity for one in clusters for finding in one.plan.findings)
     counts = [
-        _counted(len(clusters), "cluster"),
-        _counted(sum(len(one.plan.groups) for one in clusters), "node group"),
-        _counted(found[Severity.ERROR], "error"),
-        _counted(found[Severity.WARNING], "warning"),
+        counted(len(clusters), "cluster"),
+        counted(sum(len(one.plan.groups) for one in clusters), "node group"),
+        counted(found[Severity.ERROR], "error"),
+        counted(found[Severity.WARNING], "warning"),
     ]
     return ", ".join(counts)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from eks_devices.feasibility import Verdict
 
-from .._output import as_json, prose, safe, table
+from .._output import as_json, counted, prose, safe, table
 from .fleet import NodesOfGroup
 from .rehearsal import Rehearsed
 from .results import Bound, Devices, Pending, Result
@@ -66,14 +66,14 @@ def _result(result: Result, found: Rehearsed, width: int) -> Iterator[str]:
     for one in result.bound:
         yield from prose(_bound(one), width=width, indent=_INDENT, hanging=_INDENT)
     if result.evicted:
-        text = f"{_pods(result.evicted)} lost a node to Pods of higher priority"
+        text = f"{counted(result.evicted, 'Pod')} lost a node to Pods of higher priority"
         yield from prose(text, width=width, indent=_INDENT)
     if result.missing:
         why = result.why_missing or "their controller does not say why"
-        text = f"{_pods(result.missing)} could not be made: {why}"
+        text = f"{counted(result.missing, 'Pod')} could not be made: {why}"
         yield from prose(text, width=width, indent=_INDENT, hanging=_INDENT)
     if result.undecided:
-        text = f"{_pods(result.undecided)} the scheduler has not decided on yet"
+        text = f"{counted(result.undecided, 'Pod')} the scheduler has not decided on yet"
         yield from prose(text, width=width, indent=_INDENT)
     for pending in result.pending:
         yield from _pending(result, pending, found, width)
@@ -86,7 +86,7 @@ def _standing(result: Result) -> str:
     bound = sum(one.count for one in result.bound)
     if not result.wanted and not bound:
         return "no Pods wanted"
-    return f"{bound} of {_pods(result.wanted)} bound"
+    return f"{bound} of {counted(result.wanted, 'Pod')} bound"
 
 
 def _bound(one: Bound) -> str:
@@ -120,7 +120,7 @@ def _check(verdicts: Sequence[Verdict], group: str) -> str:
         if one.nodegroup == group:
             if one.reason:
                 return f"the check says {one.status}: {one.reason}"
-            fits = "" if one.fits is None else f", {_pods(one.fits)} on an empty node"
+            fits = "" if one.fits is None else f", {counted(one.fits, 'Pod')} on an empty node"
             return f"the check says {one.status}{fits}"
     return ""
 
@@ -129,16 +129,12 @@ def _sum(found: Rehearsed) -> str:
     bound = sum(one.count for each in found.results for one in each.bound)
     pending = sum(one.count for each in found.results for one in each.pending)
     wanted = sum(one.wanted for one in found.results)
-    parts = [f"{bound} of {_pods(wanted)} bound", f"{pending} pending"]
+    parts = [f"{bound} of {counted(wanted, 'Pod')} bound", f"{pending} pending"]
     if refused := len(found.sent.refusals):
-        parts.append(f"{refused} object{'' if refused == 1 else 's'} refused")
+        parts.append(f"{counted(refused, 'object')} refused")
     if found.check:
         parts.append(f"not checked beside it: {found.check}")
     return ", ".join(parts)
-
-
-def _pods(count: int) -> str:
-    return "1 Pod" if count == 1 else f"{count} Pods"
 
 
 def as_document(found: Rehearsed, *, path: str, version: str, width: int) -> str:
