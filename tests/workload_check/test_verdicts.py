@@ -22,6 +22,7 @@ from tests.workload_manifests import (
     plan_of,
     pod,
     request,
+    said,
     template,
     verdict,
 )
@@ -250,3 +251,22 @@ def test_a_daemon_set_is_told_where_its_pods_wait() -> None:
     kept_away = pod(limits=GPUS, kind="DaemonSet", tolerations=[])
     assert codes(checked(plan_of(G6E, TRN1), kept_away)) == []
     assert codes(checked(plan_of(G6E, P4D), everywhere)) == []
+
+
+def test_a_pod_with_another_claim_that_nobody_has_is_told_apart_in_one_check() -> None:
+    both = [pod("gpu", name="one"), pod("gpu", "missing", name="two")]
+    report = checked(plan_of(P5), template("gpu", request()), *both)
+    assert [said(one)["p5"][0] for one in report.pods] == ["feasible", "unknown"]
+
+
+def test_a_claim_is_told_at_its_selector_where_all_groups_refuse_the_same() -> None:
+    is_h100, is_l40s = (
+        f"device.attributes['{GPU}'].productName.startsWith('NVIDIA {one}')"
+        for one in ("H100", "L40S")
+    )
+    base = ("spec", "spec", "devices", "requests")
+    first = (*base, 0, "exactly", "selectors", 0, "cel", "expression")
+    other = group("l40s", "g6e.12xlarge", mechanism=DRA)
+    for plan, expected in ((plan_of(P5), first), (plan_of(P5, other), base)):
+        report = checked(plan, template("gpu", request(GPU, 1, is_l40s, is_h100)))
+        assert [one.steps for one in report.remarks] == [expected]
