@@ -80,6 +80,10 @@ def device():
     return found
 
 
+def test_half_a_character_is_refused(device):
+    assert evaluate("'\ud800' == ''", device).outcome is Outcome.FAILS
+
+
 @pytest.mark.parametrize("text", ANSWERS)
 def test_no_expression_is_answered_otherwise_than_kubernetes_answers_it(text, device):
     assert evaluate(text, device).outcome in (ANSWERS[text], Outcome.UNCLEAR)

@@ -99,6 +99,8 @@ def _problem(text: str) -> Answer | None:
     size = len(text.encode("utf-8", "replace"))
     if size > MAX_LENGTH:
         return Answer(Outcome.FAILS, f"it has {size} bytes and may have {MAX_LENGTH}")
+    if size != len(text.encode("utf-8", "surrogatepass")):
+        return Answer(Outcome.FAILS, "it holds half of a character")
     unimitated = form.unimitated(text) or unlike(text)
     try:
         kind = checker().compile(text).return_type()
