@@ -95,12 +95,18 @@ def selector(text: str) -> Selector:
     )
 
 
-def _problem(text: str) -> Answer | None:
+def _no_text(text: str) -> str:
+    """What keeps a text from being sent to the API server; empty for nothing."""
     size = len(text.encode("utf-8", "replace"))
     if size > MAX_LENGTH:
-        return Answer(Outcome.FAILS, f"it has {size} bytes and may have {MAX_LENGTH}")
-    if size != len(text.encode("utf-8", "surrogatepass")):
-        return Answer(Outcome.FAILS, "it holds half of a character")
+        return f"it has {size} bytes and may have {MAX_LENGTH}"
+    is_whole = size == len(text.encode("utf-8", "surrogatepass"))
+    return "" if is_whole else "it holds half of a character"
+
+
+def _problem(text: str) -> Answer | None:
+    if refused := _no_text(text):
+        return Answer(Outcome.FAILS, refused)
     unimitated = form.unimitated(text) or unlike(text)
     try:
         kind = checker().compile(text).return_type()
