@@ -181,12 +181,15 @@ def test_one_that_is_ended_leaves_no_process_and_no_folder(assembly, tmp_path, e
     own = tmp_path / "own"
     own.mkdir()
     command = [sys.executable, "-m", "eks_device_operations", "rehearse"]
+    # What runs in the background of a shell ignores the signal, and so would what it starts.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         [*command, str(HERE / "priorities.yaml"), "--plan", assembly],
         env=os.environ | {"TMPDIR": str(own)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
+    signal.signal(signal.SIGINT, before)
     deadline = time.monotonic() + 30
     while not running_in(own) and time.monotonic() < deadline:
         time.sleep(0.1)
