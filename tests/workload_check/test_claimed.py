@@ -10,8 +10,10 @@ from tests.workload_manifests import (
     EFA,
     G6E,
     GPU,
+    NEURON,
     P4D,
     P5,
+    TRN2,
     checked,
     codes,
     group,
@@ -22,6 +24,8 @@ from tests.workload_manifests import (
     template,
     verdict,
 )
+
+from eks_devices.findings import Severity
 
 PLAN = plan_of(P5)
 ONE, NINE = template("gpu", request(count=1)), template("gpu", request(count=9))
@@ -234,3 +238,24 @@ def test_claims_of_equal_content_keep_their_own_names() -> None:
     report = checked(PLAN, ONE, other, pod("gpu"), pod("other"))
     claims = [one.verdicts[0].devices[0].claim for one in report.pods]
     assert claims == ["claims.default/gpu", "claims.default/other"]
+
+
+ALL_EFAS = {"name": "efa", "exactly": {"deviceClassName": EFA, "allocationMode": "All"}}
+WHOLE_TRN2 = template("whole", request(NEURON, 4), ALL_EFAS)
+BOTH_KINDS = plan_of(P5, TRN2)
+
+
+def test_a_claim_that_wants_too_many_only_of_nodes_its_pods_keep_off_is_told_nothing() -> None:
+    neuron_only = pod("whole", tolerations=[{"key": "aws.amazon.com/neuron", "operator": "Exists"}])
+    report = checked(BOTH_KINDS, WHOLE_TRN2, neuron_only)
+    assert "TooManyDevicesInClaim" not in codes(report)
+    assert not report.is_wrong
+    assert not checked(BOTH_KINDS, WHOLE_TRN2).is_wrong
+
+
+def test_pods_that_reach_nodes_of_which_a_claim_wants_too_many_are_told_which() -> None:
+    report = checked(BOTH_KINDS, WHOLE_TRN2, pod("whole"))
+    (remark,) = [one for one in report.remarks if one.finding.severity is Severity.ERROR]
+    assert remark.finding.code == "AttemptFailsOnNodegroup"
+    assert "nodes of p5" in remark.finding.message
+    assert "{eks-devices/nodegroup: trn2}" in remark.finding.fix

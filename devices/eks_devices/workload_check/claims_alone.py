@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from ..names import TEMPLATE_KIND
 from .claim_versions import is_known_version
 from .documents import Document, Steps, mapping, path_of, sequence, steps_of
 from .serving import Judged, Serving
-from .telling import OF_CLAIM, failing, unserved
+from .telling import INVALID, OF_CLAIM, TOO_MANY, failing, unserved
 
 _SELECTOR: Final = re.compile(r"^request (\S+): .*?\bselector (\d+)")
 _MALFORMED: Final = "MalformedClaim"
@@ -56,11 +56,14 @@ class ClaimCheck:
             return
         failures = self._serving.failures(manifest, document.name)
         codes = {one.verdict.code for one in failures}
-        self._told[id(manifest)] = frozenset(codes & {*OF_CLAIM})
+        # What a claim wants of All depends on the node.
+        is_everywhere = len(failures) == len(self._serving.plan.nodegroups)
+        of_claim = codes & ({*OF_CLAIM} if is_everywhere else {INVALID})
+        self._told[id(manifest)] = frozenset(of_claim)
         judged = () if is_used else self._serving.of_claim(manifest, document.name)
         reasons = [one.verdict.reason for one in failures or judged]
         steps = _place(manifest, reasons)
-        skipped = codes - {*OF_CLAIM} if is_used else set()
+        skipped = codes - of_claim if is_used else _of_other_nodes(judged)
         for one in failing(judged or failures, path_of(steps), told=skipped):
             yield steps, one
         if not is_used:
@@ -81,6 +84,12 @@ def _unused(judged: tuple[Judged, ...], steps: Steps) -> Iterator[Finding]:
             "whether a node group can serve this claim is not known before nodes run: "
             f"{first.nodegroup}: {first.reason}",
         )
+
+
+def _of_other_nodes(judged: Sequence[Judged]) -> set[str]:
+    """What is wrong only of nodes that nobody sends the Pods of a claim to."""
+    is_served = any(one.verdict.status is Status.FEASIBLE for one in judged)
+    return {TOO_MANY} if is_served else set()
 
 
 def _said(fault: Finding, steps: Steps) -> Finding:

@@ -17,9 +17,15 @@ from .pods import PodTemplate
 from .resources import DEVICES, device_type_of
 from .serving import Judged
 
-OF_CLAIM: Final = ("ExpressionInvalid", "TooManyDevicesInClaim")
+INVALID: Final = "ExpressionInvalid"
+TOO_MANY: Final = "TooManyDevicesInClaim"
+OF_CLAIM: Final = (INVALID, TOO_MANY)
 """What is wrong with a claim wherever it goes."""
 
+_MENDS: Final = {
+    "AllBreaksConstraint": "write a count",
+    TOO_MANY: "split it into two claims",
+}
 _STOPPING: Final = ("ExpressionFails", "AllBreaksConstraint")
 _MOST_NAMED: Final = 4
 _MOST_REASONS: Final = 5
@@ -94,13 +100,13 @@ def failing(
             continue
         alike = [one for one in wrong if one.code == code]
         groups = named([one.nodegroup for one in alike])
-        if code in OF_CLAIM:
+        if code == INVALID or (code in OF_CLAIM and len(alike) == len(judged)):
             yield _of_claim(code, path, alike[0].reason)
             continue
         fine = [one.verdict.nodegroup for one in judged if one.verdict.status is Status.FEASIBLE]
         others = f", also for {named(fine)}, which could serve it" if fine else ""
         select = [f"; or select nodes: nodeSelector: {{{NODEGROUP_LABEL}: {one}}}" for one in fine]
-        mend = "write a count" if code == "AllBreaksConstraint" else "guard the expression"
+        mend = _MENDS.get(code, "guard the expression")
         yield Finding(
             code="AttemptFailsOnNodegroup",
             severity=Severity.ERROR,
@@ -113,7 +119,7 @@ def failing(
 
 
 def _of_claim(code: str, path: str, reason: str) -> Finding:
-    fix = "mend the expression" if code == "ExpressionInvalid" else "split it into two claims"
+    fix = _MENDS.get(code, "mend the expression")
     return Finding(code=code, severity=Severity.ERROR, path=path, message=reason, fix=fix)
 
 
