@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.workload_manifests import (
     DRA,
+    EFA,
     G6E,
     NEURON,
     P4D,
@@ -293,3 +294,21 @@ def test_devices_by_dra_may_be_asked_for_in_both_ways_from_1_36_on() -> None:
     all_of_them = template("gpu", request(count=8))
     report = checked(plan_of(P5), all_of_them, BOTH[1])
     assert codes(report) == ["NoNodegroupServesPod"]
+
+
+def test_a_node_has_room_for_as_many_pods_as_it_reserves_huge_pages_for() -> None:
+    limits = {"hugepages-2Mi": "5Gi", "memory": "8Gi"}
+    one = template("gpu", request(count=1))
+    (found,) = checked(plan_of(P5), one, pod("gpu", limits=limits)).pods
+    assert found.verdicts[0].fits == 2
+    more = group("p5", "p5.48xlarge", mechanism=DRA, hugepages_2mi=4 * 2560)
+    (found,) = checked(plan_of(more), one, pod("gpu", limits=limits)).pods
+    assert found.verdicts[0].fits == 4
+    (found,) = checked(plan_of(P5), one, pod("gpu", limits=limits | {"hugepages-2Mi": "1Mi"})).pods
+    assert found.verdicts[0].fits == 8
+
+
+def test_pods_with_efa_are_told_how_much_a_node_has_for_all_of_them() -> None:
+    report = checked(plan_of(P5), template("efa", request(EFA)), pod("efa"))
+    (found,) = (x.finding for x in report.remarks if x.finding.code == "EfaWithoutHugePages")
+    assert "p5 has 10256Mi, or what its hugepages_2mi says" in found.fix

@@ -25,6 +25,7 @@ from ..quantities import MIB
 from ..vocabulary import DeviceType, Feature, Mechanism
 from .amounts import CPU, HUGE_PAGES, MEMORY, Amounts
 from .documents import Document, mapping, text_of
+from .huge_pages import PAGE_MIB, reserved_pages
 from .nodes import GroupNode, Obstacle
 
 DEVICES: Final = {
@@ -34,7 +35,6 @@ DEVICES: Final = {
     DeviceType.COMPUTE_DOMAIN: "channels of ComputeDomains",
 }
 _GATE: Final = "DRAExtendedResource"
-_PAGE_MIB: Final = 2
 _FAR, _UNCUT, _OTHER_WAY, _TOO_SMALL = 8, 5, 4, 3
 _MIG: Final = "mig-"
 
@@ -112,6 +112,8 @@ class ResourceCheck:
                 obstacles.append(_too_small(name, amount, has))
             elif has is not None:
                 fits.append(int(has // amount))
+            elif name == HUGE_PAGES and (room := _usual_room(node, amount)):
+                fits.append(room)
         if node.group.max_pods is not None:
             fits.append(node.group.max_pods)
         return OnNode(tuple(obstacles), tuple(by_class), min(fits, default=None))
@@ -234,10 +236,16 @@ def _capacity(node: GroupNode, name: str) -> Fraction | None:
     if name == CPU:
         return Fraction(node.instance.vcpus)
     if name == MEMORY:
-        return Fraction((node.instance.memory_mib - _PAGE_MIB * (pages or 0)) * MIB)
+        return Fraction((node.instance.memory_mib - PAGE_MIB * (pages or 0)) * MIB)
     if name == HUGE_PAGES and pages is not None:
-        return Fraction(pages * _PAGE_MIB * MIB)
+        return Fraction(pages * PAGE_MIB * MIB)
     return None
+
+
+def _usual_room(node: GroupNode, amount: Fraction) -> int:
+    """How many Pods have their huge pages of what nodes reserve unless told; 0 if unknown."""
+    pages = reserved_pages(node.group) or 0
+    return int(pages * PAGE_MIB * MIB // amount)
 
 
 def _too_small(name: str, amount: Fraction, has: Fraction) -> Obstacle:

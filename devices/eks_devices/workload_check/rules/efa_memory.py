@@ -12,6 +12,7 @@ from ...plans import NodegroupPlan
 from ...quantities import MIB, quantity_of
 from ...vocabulary import DeviceType, OperatingSystem
 from ..documents import mapping, sequence
+from ..huge_pages import PAGE_MIB, reserved_pages
 from ..pods import Container
 from .asking import amount, asks_for
 from .claim_content import types_of
@@ -21,7 +22,7 @@ from .readable import UNKNOWN
 
 _CLASS_RESOURCE: Final = f"{CLASS_RESOURCES}{EFA_CLASS}"
 _HUGEPAGES: Final = "hugepages-2Mi"
-_PAGE_MIB: Final = 2
+_MOST_NAMED: Final = 4
 _SPELLINGS: Final = ("IPC_LOCK", "CAP_IPC_LOCK")
 _RAISE: Final = (
     "Bottlerocket does with EFA, Amazon Linux 2023 by RLIMIT_MEMLOCK in containerd's base runtime "
@@ -45,10 +46,19 @@ def efa_without_huge_pages(context: Context) -> Iterator[Told]:
                 "EfaWithoutHugePages",
                 f"container {container.name} takes EFAs and no huge pages: libfabric has its "
                 "buffers in them, and may register little memory without",
-                fix=f'add {_HUGEPAGES}: "{usual}" to its limits, beside memory or cpu; each '
-                "node has to have as much for all its Pods together",
+                fix=f'add {_HUGEPAGES}: "{usual}" to its limits, beside memory or cpu; '
+                + _for_all_pods(context),
                 source=_REGISTERED,
             )
+
+
+def _for_all_pods(context: Context) -> str:
+    """What nodes have of huge pages, and how they get more."""
+    groups = context.groups_with(DeviceType.EFA)
+    sizes = {one.name: pages * PAGE_MIB for one in groups if (pages := reserved_pages(one))}
+    told = ", ".join(f"{name} has {size}Mi" for name, size in list(sizes.items())[:_MOST_NAMED])
+    text = "each node has to have as much for all its Pods together"
+    return f"{text}: {told}, or what its hugepages_2mi says" if told else text
 
 
 def more_huge_pages_than_nodes(context: Context) -> Iterator[Told]:
@@ -62,10 +72,10 @@ def more_huge_pages_than_nodes(context: Context) -> Iterator[Told]:
         # Groups that say how many they reserve are told of with what else nodes lack.
         if all(one.hugepages_2mi is not None for one in groups):
             continue
-        most = [_pages(one) for one in groups]
+        most = [reserved_pages(one) for one in groups]
         known = [one for one in most if one is not None]
-        if known and len(known) == len(most) and max(known) * _PAGE_MIB * MIB < wanted:
-            told = {group.name: f"{(_pages(group) or 0) * _PAGE_MIB}Mi" for group in groups}
+        if known and len(known) == len(most) and max(known) * PAGE_MIB * MIB < wanted:
+            told = {group.name: f"{(reserved_pages(group) or 0) * PAGE_MIB}Mi" for group in groups}
             yield context.warn(
                 (*container.steps, "resources"),
                 "TooManyHugePages",
@@ -74,18 +84,6 @@ def more_huge_pages_than_nodes(context: Context) -> Iterator[Told]:
                 fix="ask for less, or give the node group more by hugepages_2mi",
                 source=_NODE_EFA,
             )
-
-
-def _pages(group: NodegroupPlan) -> int | None:
-    """How many huge pages nodes reserve; None where that is not known."""
-    if group.hugepages_2mi is not None:
-        return group.hugepages_2mi
-    if group.user_data is not None or group.ami_id is not None:
-        return None
-    rows = read_toml("pod_rules.toml")["efa_huge_pages"]
-    pages = {row["operating_system"]: int(row["pages"]) for row in rows}
-    has_efa = group.device_of(DeviceType.EFA) is not None
-    return pages.get(str(group.operating_system)) if has_efa else None
 
 
 def little_locked_memory(context: Context) -> Iterator[Told]:
