@@ -12,11 +12,12 @@ from ..feasibility.check import verdicts_of_read
 from ..feasibility.classes import installed_classes
 from ..feasibility.verdicts import Status, Verdict
 from ..findings import EksDevicesError, Finding, meant
-from ..names import TEMPLATE_KIND, device_type_of_class
+from ..names import MIG_CLASS, TEMPLATE_KIND, device_type_of_class
 from ..plans import ClusterPlan
 from ..vocabulary import Mechanism
 from .claim_versions import as_newest
 from .documents import Document, frozen, mapping
+from .near_misses import as_claimed, may_be_cut, near_name, near_value
 from .nodes import GroupNode, Obstacle
 from .resources import DEVICES, too_many
 
@@ -36,6 +37,10 @@ _DISTANCES: Final = {
 }
 _OTHERWISE: Final = 5
 _PLUGIN_DISTANCE: Final = 4
+_NOT_MEANT: Final = 7
+_UNCUT: Final = Obstacle(
+    "NotCut", "their GPUs are not cut into partitions", _OTHERWISE, "cut them: the group's mig="
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,12 +159,31 @@ class ClaimJudge:
             return None
         if verdict.status is Status.UNKNOWN:
             return Obstacle(verdict.code, verdict.reason, is_certain=False)
-        if verdict.code == _NO_CLASS and (other := _by_plugin(asked, node)) is not None:
+        if verdict.code == _NO_CLASS and (other := self._other_way(verdict, asked, node)):
             return other
         distance = _DISTANCES.get(verdict.code, _OTHERWISE)
         if found := _AT_MOST.search(verdict.reason):
             distance = too_many(int(found[1]), int(found[2]))
-        return Obstacle(verdict.code, verdict.reason, distance, self._fix(verdict, asked))
+        fix = self._fix(verdict, asked)
+        if verdict.code == "NoDeviceMatches":
+            near = near_value(verdict.reason, asked.manifests, node.group)
+            distance, fix = near or (distance, fix)
+        return Obstacle(verdict.code, verdict.reason, distance, fix)
+
+    def _other_way(self, verdict: Verdict, asked: ClaimSet, node: GroupNode) -> Obstacle | None:
+        """What claims that no driver serves are told of the node's other ways."""
+        found = _by_plugin(asked, node)
+        if found is None:
+            is_uncut = f"class {MIG_CLASS} " in verdict.reason and may_be_cut(node.group)
+            return _UNCUT if is_uncut else None
+        key = *asked.key, id(node)
+        if key not in self._known:
+            plan = replace(self._plan, nodegroups=(as_claimed(node.group),))
+            self._known[key] = verdicts_of_read(asked.manifests, plan, self._classes)
+        if self._known[key][0].status is Status.INFEASIBLE:
+            # Whoever hands them out, they are not what the claims are for.
+            return replace(found, distance=_NOT_MEANT, fix="")
+        return found
 
     def _fix(self, verdict: Verdict, asked: ClaimSet) -> str:
         if verdict.code == "TooFewDevices" and (found := _AT_MOST.search(verdict.reason)):
@@ -172,7 +196,8 @@ class ClaimJudge:
             "ConstraintNeverHolds": "leave the constraint out, or ask for fewer devices",
             "ConstraintsNeverHold": "leave a constraint out, or ask for fewer devices",
             "NoDeviceMatches": "change the selector to what these devices have",
-            "AttributeNeverPublished": "select by an attribute that the driver publishes",
+            "AttributeNeverPublished": near_name(verdict.reason)
+            or "select by an attribute that the driver publishes",
         }.get(verdict.code, "")
 
 

@@ -1,0 +1,73 @@
+"""What is told first of claims whose selectors just miss the devices of a group."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.workload_manifests import (
+    DRA,
+    P4D,
+    P5,
+    PLUGIN,
+    checked,
+    group,
+    plan_of,
+    pod,
+    request,
+    template,
+)
+
+L40S = group("l40s", "g6e.12xlarge", mechanism=DRA)
+L4 = group("l4", "g6.12xlarge", mechanism=PLUGIN)
+DEVICE = "device.attributes['gpu.nvidia.com']"
+MEMORY = "device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('{}')) >= 0"
+
+
+def fix_of(*requests: Any, groups: Any = (L4, P5, L40S)) -> str:
+    report = checked(plan_of(*groups), template("gpu", *requests), pod("gpu"))
+    (found,) = (x.finding for x in report.remarks if x.finding.code == "NoNodegroupServesPod")
+    return found.fix
+
+
+@pytest.mark.parametrize(
+    ("selector", "expected"),
+    [
+        (f"{DEVICE}.productName == 'NVIDIA-L40S'", "for l40s, did you mean NVIDIA L40S?"),
+        (f'{DEVICE}.architecture == "hopper"', "for p5, did you mean Hopper?"),
+        (MEMORY.format("80Gi"), "for p5, compare memory with at most 81152Mi"),
+        (
+            f"'productname' in {DEVICE} && {DEVICE}.productname == 'x'",
+            "did you mean gpu.nvidia.com/productName?",
+        ),
+    ],
+)
+def test_the_value_to_write_is_told_and_not_a_group_that_could_not_have_it(
+    selector: str, expected: str
+) -> None:
+    assert expected in fix_of(request("gpu.nvidia.com", 1, selector))
+
+
+def test_a_plugin_whose_devices_match_a_claim_is_told_first() -> None:
+    wanted = request("gpu.nvidia.com", 1, f"{DEVICE}.architecture == 'Ampere'")
+    assert fix_of(wanted, groups=(P5, P4D)).startswith("for p4d, ask for nvidia.com/gpu")
+
+
+def test_partitions_of_gpus_that_are_whole_are_cut_where_that_can_be_done() -> None:
+    assert (
+        fix_of(request("mig.nvidia.com"), groups=(L40S, P5)) == "for p5, cut them: the group's mig="
+    )
+    assert "mig=" not in fix_of(request("mig.nvidia.com"), groups=(L40S,))
+
+
+def test_values_that_are_not_alike_are_not_guessed() -> None:
+    selector = f"{DEVICE}.productName == 'Gaudi'"
+    assert "did you mean" not in fix_of(request("gpu.nvidia.com", 1, selector))
+
+
+def test_the_last_alternative_is_the_one_that_is_read() -> None:
+    asks = [
+        {"name": name, **request("gpu.nvidia.com", 1, MEMORY.format(size))["exactly"]}
+        for name, size in (("large", "900Gi"), ("small", "80Gi"))
+    ]
+    assert "81152Mi" in fix_of({"name": "gpu", "firstAvailable": asks})
