@@ -46,6 +46,17 @@ _ODD: Final = (
         "it compares a quantity with what may be another type",
     ),
 )
+# A value that may be a quantity or a version, and is of no type that is told before it is there.
+_MAY_BE_VALUE: Final = re.compile(
+    r"\b(?:orValue|or|optMap|optFlatMap|of|ofNonZero|ofNonZeroValue)\s*\([^)]*?"
+    r"\b(?:quantity\s*\(|semver\s*\(|capacity\b)"
+    r"|[?:]\s*\(*\s*(?:quantity\s*\(|semver\s*\(|device\s*\.\s*capacity\b)"
+)
+# What a map answers, which stands for them in the engine, and they do not.
+_LIKE_MAP: Final = re.compile(
+    r"\bsize\s*\(|\bhas\s*\(|\.\s*(?:all|exists|exists_one|map|filter)\s*\(|\)\s*\["
+    r"|\.\s*\??\s*(?:quantity|semver)\b(?!\s*\()|\bin\b(?!\s*device\b)|\bin\b[^&|]*\borValue\b"
+)
 _PATTERNS: Final = tuple((re.compile(pattern), why) for pattern, why in _ODD)
 # The end of a raw string that the engine looks for elsewhere.
 _RAW: Final = re.compile(r"\b(?:[rR][bB]?|[bB][rR])(?=['\"])")
@@ -78,6 +89,8 @@ def written_patterns(text: str) -> list[str]:
 def _reasons(text: str) -> Iterator[str]:
     stripped = bare(text)
     yield from (why for pattern, why in _PATTERNS if pattern.search(stripped))
+    if _MAY_BE_VALUE.search(stripped) and _LIKE_MAP.search(stripped):
+        yield "it looks into what may be a version or a quantity"
     if _RAW.search(text) and _ESCAPED_QUOTE.search(text):
         yield "it has a raw text with a quote in it"
     if "matches" in text and _ONE_BYTE.search(text):
