@@ -20,6 +20,7 @@ from .engine import (
     evaluator,
 )
 from .slices import NodeDevice
+from .types_known import failing
 from .unlike import unlike, written_patterns
 
 MAX_LENGTH: Final = 10 * 1024
@@ -197,16 +198,35 @@ def evaluate(text: str, device: NodeDevice) -> Answer:
     if found.problem is not None:
         return found.problem
     at_run_time = sorted(name for name in device.at_run_time if found.may_read(name))
-    if not at_run_time and form.uses_strangely(text, device.versions):
-        return Answer(Outcome.UNCLEAR, "it does more with a version than compare it")
-    if not at_run_time:
-        return _evaluated(text, found.literals, device)
-    for part in form.conjuncts(text):
-        one = selector(part.strip())
-        settled = one.problem is None and not any(one.may_read(name) for name in device.at_run_time)
-        if settled and _evaluated(one.text, one.literals, device).outcome is Outcome.FALSE:
+    if at_run_time:
+        if any(_is_false(part.strip(), device) for part in form.conjuncts(text)):
             return _FALSE
-    return Answer(Outcome.UNCLEAR, f"it reads {', '.join(at_run_time[:3])}")
+        answer = Answer(Outcome.UNCLEAR, f"it reads {', '.join(at_run_time[:3])}")
+    elif form.uses_strangely(text, device.versions):
+        answer = Answer(Outcome.UNCLEAR, "it does more with a version than compare it")
+    else:
+        answer = _evaluated(text, found.literals, device)
+    is_settled = answer.outcome in (Outcome.TRUE, Outcome.FALSE)
+    return answer if is_settled else _failure(text, device) or answer
+
+
+def _is_false(part: str, device: NodeDevice) -> bool:
+    """Whether a part of an expression is false, whatever a running node knows."""
+    one = selector(part)
+    if one.problem is not None or any(one.may_read(name) for name in device.at_run_time):
+        return False
+    return _evaluated(one.text, one.literals, device).outcome is Outcome.FALSE
+
+
+def _failure(text: str, device: NodeDevice) -> Answer | None:
+    """How an expression fails for every value of attributes whose types are known, if it does."""
+    parts = [one.strip() for one in form.conjuncts(text)]
+    reasons = [failing(one, device) for one in parts]
+    if not any(reasons):
+        return None
+    others = (part for part, why in zip(parts, reasons, strict=True) if not why)
+    is_sure = all(evaluate(one, device).outcome in (Outcome.TRUE, Outcome.FAILS) for one in others)
+    return Answer(Outcome.FAILS, next(filter(None, reasons))) if is_sure else None
 
 
 def _evaluated(text: str, literals: frozenset[str], device: NodeDevice) -> Answer:

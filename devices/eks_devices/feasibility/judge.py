@@ -194,10 +194,13 @@ def _with_cause(found: Result, asks: list[Ask]) -> str:
         return found.text
     read = (never_published(text, ask.device_class) for ask in asks for text in ask.selectors)
     never = next(filter(None, read), "")
-    more = f"; no driver of the class ever publishes {never}" if never else _GUARD
+    guard = _GUARD if _NOT_THERE in found.text else ""
+    more = f"; no driver of the class ever publishes {never}" if never else guard
     return f"{found.text}{more}"
 
 
+# What the engine says of an attribute that a device lacks.
+_NOT_THERE: Final = "not found"
 _GUARD: Final = (
     "; guard it ('name' in device.attributes['domain'] && ...), or keep the Pod off these nodes"
 )
