@@ -15,8 +15,9 @@ from .expressions import Outcome, selector
 from .flow import decided
 from .holdings import NOTHING_HELD, Holdings
 from .minors import Distinct, Scheduler
+from .near import meant_instead, never_published
 from .problem import Problem, problem
-from .reasons import never_published, reason
+from .reasons import reason
 from .slices import NodeDevices
 from .verdicts import Status
 from .wanted import Ask, Wanted
@@ -192,11 +193,13 @@ def _with_cause(found: Result, asks: list[Ask]) -> str:
     """What failed, with the attribute that no driver publishes if there is one."""
     if found.code != "ExpressionFails":
         return found.text
-    read = (never_published(text, ask.device_class) for ask in asks for text in ask.selectors)
-    never = next(filter(None, read), "")
-    guard = _GUARD if _NOT_THERE in found.text else ""
-    more = f"; no driver of the class ever publishes {never}" if never else guard
-    return f"{found.text}{more}"
+    for ask in asks:
+        for text in ask.selectors:
+            if never := never_published(text, ask.device_class):
+                instead = meant_instead(never, ask.device_class)
+                told = f"{found.text}; no driver of the class ever publishes {never}"
+                return f"{told}{instead}"
+    return f"{found.text}{_GUARD}" if _NOT_THERE in found.text else found.text
 
 
 # What the engine says of an attribute that a device lacks.

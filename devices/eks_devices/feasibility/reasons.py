@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..claims.cel_reads import names_read
 from .allocation import allocate
 from .classes import driver_of
-from .devices import published_names
 from .endings import Ending
 from .expressions import Outcome, evaluate
 from .flow import decided
+from .near import meant_instead, nearest_of_all, never_published
 from .problem import NOTHING, Classes, Option, Problem, problem
 from .slices import NodeDevice, NodeDevices
 from .values_told import values_told
@@ -130,11 +129,9 @@ def _nothing_matches(ask: Ask, node: NodeDevices, classes: Classes) -> Reason:
 def _selector(number: int, text: str, ask: Ask, among: list[NodeDevice]) -> Reason:
     never = never_published(text, ask.device_class)
     if never:
-        driver = driver_of(ask.device_class)
-        return (
-            "AttributeNeverPublished",
-            f"selector {number} reads {never}, which the driver {driver} never publishes",
-        )
+        text = f"selector {number} reads {never}, which the driver {driver_of(ask.device_class)}"
+        instead = meant_instead(never, ask.device_class)
+        return "AttributeNeverPublished", f"{text} never publishes{instead}"
     many = "does not match the one device"
     if len(among) > 1:
         many = f"matches none of the {len(among)} devices"
@@ -143,17 +140,12 @@ def _selector(number: int, text: str, ask: Ask, among: list[NodeDevice]) -> Reas
     return "NoDeviceMatches", f"selector {number} {many} of the class {ask.device_class}{more}"
 
 
-def never_published(text: str, device_class: str) -> str:
-    """An attribute that an expression reads and the driver of a class never gives to a device.
-
-    Empty where it reads none, and for drivers whose attributes are not known.
-    """
-    driver = driver_of(device_class)
-    known = published_names().get(driver or "")
-    if known is None:
-        return ""
-    read = names_read(text, fields=("attributes",))
-    return next((one for one in read if one not in known), "")
+def _meant(wanted: Wanted, index: int, options: tuple[tuple[Option, ...], ...]) -> str:
+    """The attribute that may be meant in a constraint, after a semicolon; or nothing."""
+    about = (one for many in options for one in many if index in one.constraints)
+    classes = [one.ask.device_class for one in about]
+    found = nearest_of_all(wanted.constraints[index].attribute, classes)
+    return f"; {found}" if found else ""
 
 
 def _constraint(
@@ -165,10 +157,8 @@ def _constraint(
         about = [one for one in many if index in one.constraints]
         devices = [device for one in about for device in (*one.taken, *one.unclear)]
         if about and all(values[device] == NOTHING for device in devices):
-            return (
-                "ConstraintNeverHolds",
-                f"{never}: devices of the request {request.name} do not have the attribute",
-            )
+            text = f"{never}: devices of the request {request.name} do not have the attribute"
+            return "ConstraintNeverHolds", f"{text}{_meant(wanted, index, options)}"
     if wanted.constraints[index].is_distinct:
         why = "too few devices have a value that no other has"
     else:

@@ -1,0 +1,60 @@
+"""Names that no driver publishes, and what was meant."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from ..claims.cel_reads import names_read
+from ..claims.published_names import rows
+from ..findings import meant
+from .classes import driver_of
+from .devices import published_names
+
+
+def never_published(text: str, device_class: str) -> str:
+    """An attribute that an expression reads and the driver of a class never gives to a device.
+
+    Empty where it reads none, and for drivers whose attributes are not known.
+    """
+    known = published_names().get(driver_of(device_class) or "")
+    if known is None:
+        return ""
+    read = names_read(text, fields=("attributes",))
+    return next((one for one in read if one not in known), "")
+
+
+def meant_instead(name: str, device_class: str) -> str:
+    """What an attribute that is never published may stand for, after a semicolon; or nothing."""
+    known = published_names().get(driver_of(device_class) or "", frozenset())
+    amounts = {one for row in rows() for many in row["capacities"].values() for one in many}
+    if name in amounts:
+        domain, _, own = name.rpartition("/")
+        return f"; it is a capacity: did you mean device.capacity['{domain}'].{own}?"
+    found = nearest(name, known)
+    return f"; {found}" if found else ""
+
+
+def nearest_of_all(name: str, classes: Iterable[str]) -> str:
+    """What may be meant with an attribute that the devices of all these classes must have.
+
+    Empty where one of the drivers gives it to devices, or its attributes are not known.
+    """
+    known = [published_names().get(driver_of(one) or "") for one in classes]
+    sets = [one for one in known if one is not None and name not in one]
+    if not sets or len(sets) < len(known):
+        return ""
+    return nearest(name, frozenset.intersection(*sets))
+
+
+def nearest(name: str, known: Collection[str]) -> str:
+    """A question for the attributes of another domain, or spelled alike; empty without any.
+
+    Domains are not compared letter by letter: names within one would all be alike.
+    """
+    own: dict[str, list[str]] = {}
+    for one in sorted(known):
+        own.setdefault(one.rpartition("/")[2], []).append(one)
+    asked = meant(name.rpartition("/")[2], own)
+    words = asked.removeprefix("did you mean ").removesuffix("?").split(" or ")
+    full = [one for short in words for one in own.get(short, ())]
+    return f"did you mean {' or '.join(full)}?" if full else ""
