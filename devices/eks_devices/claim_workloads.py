@@ -15,10 +15,11 @@ from ._pod_claims import add_claim, list_request
 from ._pod_specs import POD_SPEC, PodSpec
 from ._tolerations import tolerate, tolerate_taint
 from .ami_releases import al2023_patch
+from .claims.on_nodegroup import claim_manifest
 from .claims.syntax import DRA_PAGE
 from .claims.templates import DeviceClaim, ResourceClaim, ResourceClaimTemplate
 from .claims.whole_nodes import WholeNodeClaims
-from .findings import Finding, fault
+from .findings import EksDevicesError, Finding, fault
 from .kubernetes import floors
 from .names import NODEGROUP_LABEL, POOL_LABEL, TAINT_KEYS
 from .plans import NodegroupPlan
@@ -60,15 +61,15 @@ def use_claims(
         containers: Names of containers, each of which uses all claims; or a mapping of their names
             to what they use, "gpus" for a claim and "gpus/gpu-0" for a request of it. By default
             the only container.
-        nodegroup: The plan of the group that the claims are for; by default any nodes may serve.
+        nodegroup: The plan of the group that has to serve the claims; by default any nodes may.
         select_nodes: Whether the Pod selects the nodes of the group, or of its pool.
         pods: How many Pods will have this spec, for claims that they share by name.
 
     Raises:
         EksDevicesError: Every fault: what is no Pod spec, unknown or no containers, claims and
             requests, `ClaimUsedByNone`, `ClaimNameTaken`, `NodeSelectorTaken`,
-            `ClaimsOfTwoNamespaces`, `TooManyConsumers`, and `ReusedClaimFloor` for a shared claim
-            beside another on nodes whose kubelet starts only the first Pod.
+            `ClaimsOfTwoNamespaces`, `TooManyConsumers`, `ReusedClaimFloor` for a shared claim
+            beside another; with a group, those of the claims there too, as `ClaimNeedsDra`.
 
     Source: https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
     """
@@ -108,10 +109,20 @@ def _place(
         fix = "pass the plan of a group, group.plan"
         pod.faults.append(wrong_type("nodegroup", group, "a NodegroupPlan", fix))
         return
+    pod.faults += _faults_there(named, group)
     for taint in group.taints:
         tolerate_taint(pod, taint)
     if select_nodes is True:
         _select(pod, POOL_LABEL if POOL_LABEL in group.labels else NODEGROUP_LABEL, group)
+
+
+def _faults_there(named: Mapping[str, DeviceClaim], group: NodegroupPlan) -> Iterator[Finding]:
+    """Faults of claims that the nodes of a group cannot serve, each claim judged once."""
+    for claim in {id(one): one for one in named.values()}.values():
+        try:
+            claim_manifest(claim, group)
+        except EksDevicesError as error:
+            yield from error.faults
 
 
 def _select(pod: PodSpec, key: str, group: NodegroupPlan) -> None:

@@ -10,6 +10,7 @@ from tests.hostile import HostileList, HostileMapping
 from eks_devices import (
     Capacity,
     DeviceRequest,
+    DeviceSelector,
     EksDevicesError,
     Mechanism,
     NodegroupSpec,
@@ -234,3 +235,34 @@ def test_the_groups_of_a_pool_are_selected_together():
     pod = use_claims(ONE, [GPUS], nodegroup=group)
 
     assert pod["nodeSelector"] == {"eks-devices/nodegroup-pool": "pool"}
+
+
+@pytest.mark.parametrize(
+    ("claims", "group", "wanted"),
+    [
+        ([R.gpu()], {"mechanism": Mechanism.DEVICE_PLUGIN}, {"ClaimNeedsDra"}),
+        ([R.gpu(5)], {}, {"TooManyDevices"}),
+        ([R.neuron(1)], {}, {"NoSuchDevice"}),
+        ([R.gpu(5), R.neuron(1)], {}, {"TooManyDevices", "NoSuchDevice"}),
+        (
+            [R.gpu().where(DeviceSelector.gpu_memory_at_least("80Gi"))],
+            {},
+            {"MemoryAboveDriverNumber"},
+        ),
+    ],
+)
+def test_claims_that_the_group_cannot_serve_are_refused_together(claims, group, wanted):
+    templates = [
+        ResourceClaimTemplate(name=f"c{at}", requests=[one]) for at, one in enumerate(claims)
+    ]
+
+    assert codes(ONE, templates, nodegroup=plan(**group)) == wanted
+
+
+def test_one_template_under_many_names_is_judged_once():
+    nine = ResourceClaimTemplate(name="nine", requests=[R.gpu(9)])
+
+    with pytest.raises(EksDevicesError) as error:
+        use_claims(ONE, {"left": nine, "right": nine}, nodegroup=plan())
+
+    assert len(error.value.faults) == 1
