@@ -42,6 +42,11 @@ class Item:
         return self.document.line((*self.base, *steps)) if self.document else 0
 
     @property
+    def is_planned(self) -> bool:
+        """Whether the plan has it, and no file."""
+        return self.document is None
+
+    @property
     def place(self) -> str:
         """Where it is: `<file>:<line>`."""
         return f"{self.file}:{self.line()}" if self.document else self.file

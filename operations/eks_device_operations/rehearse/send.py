@@ -14,6 +14,7 @@ import urllib3
 
 from ..control_plane import Api, ApiError, apply_all, wait_for
 from .files import Item, Object
+from .namespaces import missing_namespaces, told
 from .workloads import Workload
 
 T = TypeVar("T")
@@ -40,7 +41,6 @@ _LEFT_OUT: Final = {
     "ResourceSlice": "the devices are those of the plan",
     "ValidatingWebhookConfiguration": "its webhook does not run here",
 }
-_THERE: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
 _STEP: Final = re.compile(r"\.([A-Za-z0-9_-]+)|\[([^\]]+)\]")
 _PATH: Final = re.compile(r"\b(?:spec|metadata)(?:\.[A-Za-z0-9_-]+|\[[^\]]+\])*")
 
@@ -174,19 +174,15 @@ class _Sending:
             self._api.apply(content)
 
     def _make_namespaces(self, items: Sequence[Item], workloads: Sequence[Workload]) -> None:
-        given = {one.name for one in items if one.kind == "Namespace"}
-        wanted = {self._namespace, *(one.namespace for one in workloads)}
-        wanted |= {one.namespace for one in items if one.namespace}
-        for name in sorted(wanted - given - {*_THERE}):
-            item = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        refused = {one.item.name for one in self._sent.refusals}
+        there = {one.name for one in items if one.kind == "Namespace"} - refused
+        for one in missing_namespaces(items, workloads, self._namespace):
             try:
-                self._api.apply(item)
+                self._api.apply(one)
             except ApiError:
                 continue  # what is in it is refused, with the reason
-            self._sent.made.append(f"namespace {name}")
-            given.add(name)
-        refused = {one.item.name for one in self._sent.refusals}
-        there = (given - refused) & {*wanted, *given}
+            self._sent.made.append(told(one))
+            there.add(one["metadata"]["name"])
         wait_for(lambda: there <= self._ready_namespaces(), "the accounts of namespaces")
 
     def _ready_namespaces(self) -> set[str]:
