@@ -20,6 +20,7 @@ from eks_devices import (
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 RUN = (
     "README.md",
+    "docs/check.md",
     "docs/claim-checks.md",
     "docs/claims.md",
     "docs/neuron-efa.md",
