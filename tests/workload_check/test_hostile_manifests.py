@@ -169,3 +169,19 @@ def test_thousands_of_containers_resources_and_labels_take_a_moment() -> None:
     report = checked(PLAN, frozen(pod(containers=containers, nodeSelector=labels)))
     assert time.process_time() - start < 3
     assert codes(report) == ["NoNodegroupServesPod"]
+
+
+def test_thousands_of_templates_in_one_manifest_take_a_moment() -> None:
+    pods = {"spec": {"containers": [{"name": "c", "resources": {"limits": {"nvidia.com/gpu": 1}}}]}}
+    jobs = [{"name": f"j{at}", "template": {"spec": {"template": pods}}} for at in range(2000)]
+    job_set = {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": "many"},
+        "spec": {"replicatedJobs": jobs},
+    }
+
+    start = time.process_time()
+    report = checked(PLAN, frozen(job_set))
+    assert time.process_time() - start < 5
+    assert report.templates == 2000

@@ -96,15 +96,6 @@ def selector(text: str) -> Selector:
     )
 
 
-def _no_text(text: str) -> str:
-    """What keeps a text from being sent to the API server; empty for nothing."""
-    size = len(text.encode("utf-8", "replace"))
-    if size > MAX_LENGTH:
-        return f"it has {size} bytes and may have {MAX_LENGTH}"
-    is_whole = size == len(text.encode("utf-8", "surrogatepass"))
-    return "" if is_whole else "it holds half of a character"
-
-
 def _problem(text: str) -> Answer | None:
     if refused := _no_text(text):
         return Answer(Outcome.FAILS, refused)
@@ -121,6 +112,16 @@ def _problem(text: str) -> Answer | None:
         return mixed
     costly = too_costly(text)
     return Answer(Outcome.UNCLEAR, costly) if costly else None
+
+
+def _no_text(text: str) -> str:
+    """Why the API server does not take a text, whatever it says."""
+    size = len(text.encode("utf-8", "surrogatepass"))
+    if size > MAX_LENGTH:
+        return f"it has {size} bytes and may have {MAX_LENGTH}"
+    # The half would be replaced by one byte.
+    is_whole = size == len(text.encode("utf-8", "replace"))
+    return "" if is_whole else "it holds half of a character"
 
 
 def _refused(text: str, told: str, unimitated: str) -> Answer:

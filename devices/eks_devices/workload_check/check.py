@@ -81,6 +81,7 @@ class _Check:
         namespace: str,
     ) -> None:
         self._remarks: list[Remark] = []
+        self._copies: dict[int, Document] = {}
         read = (replace(one, default_namespace=namespace) for one in self._read(documents))
         self._documents = tuple(flattened(read))
         self._plan = plan
@@ -147,7 +148,12 @@ class _Check:
     def _context(self, pod: PodTemplate, claims: tuple[PodClaim, ...]) -> Context:
         groups = self._serving.reachable(pod, amounts_of(pod))
         return Context(
-            pod=pod, claims=claims, plan=self._plan, groups=groups, classes=self._own_classes
+            pod=pod,
+            claims=claims,
+            plan=self._plan,
+            groups=groups,
+            classes=self._own_classes,
+            copies=self._copies,
         )
 
     def _of_versions(self) -> None:

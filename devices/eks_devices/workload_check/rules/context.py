@@ -11,7 +11,7 @@ from ...findings import Finding, fault, info, warning
 from ...plans import ClusterPlan, NodegroupPlan
 from ...vocabulary import DeviceType, Mechanism
 from ..claimed import PodClaim
-from ..documents import Steps, path_of
+from ..documents import Document, Steps, path_of
 from ..pods import Container, PodTemplate
 from .own_classes import with_known_classes
 from .readable import readable
@@ -27,7 +27,8 @@ class Context:
 
     Rules see copies of manifests, in which nothing raises; `given` is the template itself.
     `groups` are those to whose nodes the Pods may come; `classes` are DeviceClasses of the user's
-    whose devices are known: claims name those of the drivers in their place.
+    whose devices are known: claims name those of the drivers in their place. `copies` are those of
+    documents by their `id`, shared by the templates of a document, however many it has.
     """
 
     pod: PodTemplate
@@ -35,12 +36,13 @@ class Context:
     plan: ClusterPlan
     groups: tuple[NodegroupPlan, ...]
     classes: Mapping[str, DeviceType] = field(default_factory=dict)
+    copies: dict[int, Document] = field(default_factory=dict)
     given: PodTemplate = field(init=False)
 
     def __post_init__(self) -> None:
         """Put copies in the place of what was given."""
         object.__setattr__(self, "given", self.pod)
-        object.__setattr__(self, "pod", _readable_pod(self.pod))
+        object.__setattr__(self, "pod", _readable_pod(self.pod, self.copies))
         claims = tuple(_readable_claim(one, self.classes) for one in self.claims)
         object.__setattr__(self, "claims", claims)
 
@@ -95,8 +97,11 @@ class Context:
         return steps, info(code, path, message, fix=fix, source=source)
 
 
-def _readable_pod(pod: PodTemplate) -> PodTemplate:
-    document = replace(pod.document, content=_mapping(readable(pod.document.content)))
+def _readable_pod(pod: PodTemplate, copies: dict[int, Document]) -> PodTemplate:
+    document, key = pod.document, id(pod.document)
+    if key not in copies:
+        copies[key] = replace(document, content=_mapping(readable(document.content)))
+    document = copies[key]
     spec, metadata = _mapping(readable(pod.spec)), _mapping(readable(pod.metadata))
     return replace(pod, document=document, spec=spec, metadata=metadata)
 
