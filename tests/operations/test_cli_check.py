@@ -121,6 +121,16 @@ def test_pods_that_nothing_serves_are_told_with_file_line_reason_and_fix(check: 
     assert "served by none" in text
 
 
+def test_claims_that_clash_are_told_with_the_file_of_the_other_one(check: Check) -> None:
+    four, nine = (one.partition("---\n")[0] for one in (RIGHT, WRONG))
+    _, text, _ = check(four, nine)
+    assert "pods1.yaml:5: warning ClaimNameClash" in text
+    assert "default/gpu in pods0.yaml asks for something else" in text
+    code, text, _ = check(f"{four}---\n{nine}")
+    assert code == 1
+    assert "error ClaimNameClash" in text
+
+
 def test_the_template_may_be_in_another_file(check: Check) -> None:
     claim, _, job = RIGHT.partition("---\n")
     assert check(job, claim)[0] == 0

@@ -63,6 +63,20 @@ def test_one_template_that_is_written_twice_is_a_warning() -> None:
     assert codes(template(), template()) == ["ClaimWrittenTwice"]
 
 
+def test_one_template_in_two_versions_of_the_api_is_written_twice() -> None:
+    older = template()
+    (own,) = older["spec"]["spec"]["devices"]["requests"]
+    flat = {"name": own["name"], **own["exactly"]}
+    older = {
+        **older,
+        "apiVersion": "resource.k8s.io/v1beta1",
+        "spec": {"spec": {"devices": {"requests": [flat]}}},
+    }
+
+    assert "ClaimWrittenTwice" in codes(template(), older)
+    assert "ClaimNameClash" not in codes(template(), older)
+
+
 def test_other_kinds_namespaces_and_names_do_not_clash() -> None:
     elsewhere = template(request(count=2))
     elsewhere["metadata"] = {"name": "gpus", "namespace": "other"}

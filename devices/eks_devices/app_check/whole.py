@@ -74,7 +74,9 @@ def check_manifests(
         return ManifestReport()
     given = [one for one in flattened(documents) if not _is_manager(one)]
     known = judgeable(given)
-    numbered = [replace(one, origin=str(number)) for number, one in enumerate(known)]
+    numbered = [
+        replace(one, origin=str(number), place=one.whence) for number, one in enumerate(known)
+    ]
     report = check_workloads(numbered, plan, planned_claims=planned_claims)
     quiet = _Quiet(known, report, _keys(given) - _keys(known), _refused(planned_claims, plan))
     told = (_placed(_of(known, one.document), one) for one in report.remarks if not quiet.says(one))

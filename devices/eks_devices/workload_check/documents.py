@@ -30,12 +30,19 @@ class Document:
         content: The manifest, as plain values.
         base: What leads to it where it is an item of a List.
         default_namespace: The namespace of what names none.
+        place: Where it comes from as findings tell it; as `origin` unless given.
     """
 
     origin: str
     content: Mapping[str, Any]
     base: Steps = ()
     default_namespace: str = DEFAULT_NAMESPACE
+    place: str = ""
+
+    @property
+    def whence(self) -> str:
+        """Where it comes from, for people; empty where nobody said."""
+        return self.place or self.origin
 
     @property
     def kind(self) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from ...findings import Finding, fault, warning
 from ...names import CLAIM_KIND, TEMPLATE_KIND
-from ..documents import Document, mapping
+from ..claim_versions import as_newest
+from ..documents import Document, frozen, mapping
 from .whole import ToldOfDocument, Whole
 
 _STEPS: Final = ("metadata", "name")
@@ -28,15 +29,20 @@ def clashes(whole: Whole) -> Iterator[ToldOfDocument]:
             copy.content, "metadata"
         ).get("name"):
             continue
-        first, origin = seen.setdefault(key, (copy, copy.origin or "these manifests"))
+        first, origin = seen.setdefault(key, (copy, copy.whence or "these manifests"))
         if first is copy:
             continue
         # Metadata can change later.
-        if first.content.get("spec") != copy.content.get("spec"):
-            is_apart = not _is_planned(whole, first) and first.origin != copy.origin
+        if _spec(first) != _spec(copy):
+            is_apart = not _is_planned(whole, first) and first.whence != copy.whence
             yield document, _STEPS, (_clash_of_files if is_apart else _clash)(copy, origin)
         elif not _is_planned(whole, first):
             yield document, _STEPS, _repeated(copy, origin)
+
+
+def _spec(document: Document) -> Any:
+    """What an object asks for, in whichever version of the API it is written."""
+    return frozen(as_newest(document.content).get("spec"))
 
 
 def _is_planned(whole: Whole, document: Document) -> bool:
