@@ -117,6 +117,7 @@ def test_claims_get_the_same_verdicts_from_a_plan_of_a_file() -> None:
         ({"nodegroups": [{}]}, "'sizes' is missing"),
         ({"nodegroups": "p5"}, "nodegroups"),
         ({"efa": {"build": "own"}}, "own"),
+        ({"kubernetes_version": "1.1"}, "kubernetes_version"),
     ],
 )
 def test_what_is_no_plan_is_refused(change: dict[str, Any], told: str) -> None:
@@ -124,6 +125,29 @@ def test_what_is_no_plan_is_refused(change: dict[str, Any], told: str) -> None:
     with pytest.raises(OperationError, match=told) as error:
         cluster_plan(content)
     assert error.value.code == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"instance_types": []}, "instance_types"),
+        ({"instance_type": "p0.large"}, "p0.large"),
+        ({"labels": {"a": {}}}, "'a' is"),
+    ],
+)
+def test_what_is_no_group_is_refused(change: dict[str, Any], told: str) -> None:
+    content = cluster_of({"instance_type": "p5.48xlarge"}).to_dict()
+    content["nodegroups"][0] |= change
+    with pytest.raises(OperationError, match=told) as error:
+        cluster_plan(content)
+    assert error.value.code == 1
+
+
+def test_settings_that_are_nested_can_be_looked_up() -> None:
+    content = cluster_of({"instance_type": "p5.48xlarge"}).to_dict()
+    content["nodegroups"][0]["devices"][0]["settings"] = {"a": {"b": [1]}}
+    (group,) = cluster_plan(content).nodegroups
+    assert hash(group.devices[0].settings) == hash(group.devices[0].settings)
 
 
 def test_every_device_type_is_known_again() -> None:

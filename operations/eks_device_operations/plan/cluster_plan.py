@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from eks_devices import (
+    AcceleratedInstanceType,
     Capacity,
     CapacityKind,
     ClusterPlan,
@@ -38,6 +39,7 @@ from eks_devices import (
 )
 from eks_devices._frozen import FrozenDict, deep_frozen
 from eks_devices.efa_installation import build_of
+from eks_devices.kubernetes import minors
 from eks_devices.plans import PLAN_SCHEMA
 
 from .content import field, numbers, texts, understood
@@ -56,6 +58,8 @@ def cluster_plan(content: Mapping[str, Any]) -> ClusterPlan:
 
 def _plan(content: Any) -> ClusterPlan:
     version = field(content, "kubernetes_version", str)
+    if version not in minors():
+        raise ValueError(f"'kubernetes_version' is {version!r:.80}")
     neuron = field(content, "neuron", dict)
     return ClusterPlan(
         kubernetes_version=version,
@@ -97,7 +101,7 @@ def _group(content: Any, version: str) -> NodegroupPlan:
     return NodegroupPlan(
         name=field(content, "name", str),
         instance_type=field(content, "instance_type", str),
-        instance_types=texts(content, "instance_types"),
+        instance_types=_types(content),
         kubernetes_version=version,
         operating_system=OperatingSystem(content["operating_system"]),
         capacity=_capacity(field(content, "capacity", dict)),
@@ -111,7 +115,7 @@ def _group(content: Any, version: str) -> NodegroupPlan:
         placement_group=content["placement_group"],
         devices=tuple(map(_device, field(content, "devices", list))),
         network_interfaces=tuple(map(_interface, field(content, "network_interfaces", list))),
-        labels=FrozenDict(field(content, "labels", dict)),
+        labels=FrozenDict(_labels(field(content, "labels", dict))),
         taints=tuple(map(_taint, field(content, "taints", list))),
         extended_resources=FrozenDict(numbers(content, "extended_resources")),
         device_classes=texts(content, "device_classes"),
@@ -162,6 +166,20 @@ def _scheduled(content: Any) -> ScheduledSize | None:
     )
 
 
+def _labels(content: dict[str, Any]) -> dict[str, str]:
+    return {name: field(content, name, str) for name in content}
+
+
+def _types(content: Any) -> tuple[str, ...]:
+    """The instance types of a group, one at least and all of them known."""
+    found = texts(content, "instance_types")
+    for one in (field(content, "instance_type", str), *found):
+        AcceleratedInstanceType.of(one)
+    if not found:
+        raise ValueError("'instance_types' is empty")
+    return found
+
+
 def _device(content: Any) -> DevicePlan:
     return DevicePlan(
         device_type=DeviceType(content["device_type"]),
@@ -170,7 +188,7 @@ def _device(content: Any) -> DevicePlan:
         count=field(content, "count", int),
         reason=field(content, "reason", str),
         automatic=content["automatic"] is True,
-        settings=FrozenDict(field(content, "settings", dict)),
+        settings=deep_frozen(field(content, "settings", dict)),
     )
 
 
@@ -179,7 +197,7 @@ def _driver(content: Any) -> DriverPlan:
         device_type=DeviceType(content["device_type"]),
         mechanism=Mechanism(content["mechanism"]),
         owner=field(content, "owner", str),
-        settings=FrozenDict(field(content, "settings", dict)),
+        settings=deep_frozen(field(content, "settings", dict)),
         nodegroups=texts(content, "nodegroups"),
     )
 
