@@ -47,7 +47,7 @@ CARD = device(v=version("1.2.3"), text={"string": "1.2.3"}, number={"int": 1})
         (f"{OWN}.v in ['1.2.3', '2.0.0']", "fails"),
         # An answer that may come before the list is looked at.
         (f"true || {OWN}.v in ['1.2.3']", "unclear"),
-        (f"{OWN}.v == {OWN}.text", "unclear"),
+        (f"{OWN}.v == {OWN}.text", "fails"),
         (f"{OWN}.?v.orValue('x') == 'x'", "unclear"),
         (f"size({OWN}.v) == 1", "unclear"),
         (f"{OWN}.?no.orValue(semver('1.2.3')) in ['1.2.3']", "unclear"),
