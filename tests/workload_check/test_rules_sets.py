@@ -59,6 +59,32 @@ def test_templates_of_two_files_that_differ_may_be_for_two_clusters() -> None:
     assert "dev/claims.yaml" in found.finding.message
 
 
+def test_pods_are_judged_by_the_template_of_their_own_file_else_by_the_first() -> None:
+    pod = deployment(gpu_pod())
+    one, nine = template(), template(request(count=9))
+    of_files = [("1", "a.yaml", nine), ("2", "a.yaml", pod), ("3", "b.yaml", one)]
+    of_files += [("4", "b.yaml", pod), ("5", "c.yaml", pod)]
+    documents = [Document(origin=key, source=file, content=x) for key, file, x in of_files]
+    report = check_workloads(documents, P5)
+
+    unserved = [x for x in report.remarks if x.finding.code == "NoNodegroupServesPod"]
+    assert [x.document.place for x in unserved] == ["a.yaml", "c.yaml"]
+    assert [x.related[0].place for x in unserved] == ["a.yaml", "a.yaml"]
+    (clash,) = [x for x in report.remarks if x.finding.code == "ClaimNameClash"]
+    assert "in a.yaml asks for something else" in clash.finding.message
+
+
+def test_faults_of_each_template_of_a_name_are_told() -> None:
+    bad = template({"name": "gpu", "exactly": {"count": 1}})
+    documents = [
+        Document(origin=str(at), source=f"{at}.yaml", content=one)
+        for at, one in enumerate((bad, template(request(count=9)), deployment(gpu_pod())))
+    ]
+    found = [one.finding.code for one in check_workloads(documents, P5).remarks]
+
+    assert {"MalformedClaim", "ClaimNameClash", "NoNodegroupServesClaim"} <= {*found}
+
+
 def test_one_template_that_is_written_twice_is_a_warning() -> None:
     assert codes(template(), template()) == ["ClaimWrittenTwice"]
 

@@ -56,13 +56,14 @@ class KnownClaims:
     ) -> None:
         apart = [Document(origin="", content=one) for one in planned]
         self._known: dict[_Key, Mapping[str, Any] | None] = {}
-        self._used: set[_Key] = set()
-        self._documents: dict[_Key, Document] = {}
+        self._used: dict[_Key, list[Mapping[str, Any]]] = {}
+        self._written: dict[_Key, list[tuple[Document, Mapping[str, Any] | None]]] = {}
         for one in apart:
             self._known.update(_made_by(one))
         for one in documents:
             for key, manifest in _made_by(one):
-                self._known[key], self._documents[key] = manifest, one
+                self._written.setdefault(key, []).append((one, manifest))
+        self._known |= {key: some[0][1] for key, some in self._written.items()}
 
     def of(self, pod: PodTemplate) -> Iterator[PodClaim]:
         """The claims of the Pods of a template."""
@@ -71,25 +72,37 @@ class KnownClaims:
                 name = text_of(entry, field)
                 if name:
                     key = kind, pod.namespace, name
-                    self._used.add(key)
+                    document, manifest = self._meant(key, pod.document)
+                    self._used.setdefault(key, []).append(manifest or {})
                     yield PodClaim(
                         name=text_of(entry, "name"),
                         steps=("resourceClaims", index),
                         kind=kind,
                         object_name=name,
-                        manifest=self._known.get(key),
+                        manifest=manifest,
                         is_known=key in self._known,
-                        document=self._documents.get(key),
+                        document=document,
                     )
+
+    def _meant(
+        self, key: _Key, document: Document
+    ) -> tuple[Document | None, Mapping[str, Any] | None]:
+        """The object of a name for the Pods of a manifest: of its own file, else the first one."""
+        written = self._written.get(key, ())
+        own = (found for found in written if found[0].place == document.place)
+        return next(own, written[0] if written else (None, self._known.get(key)))
 
     def manifest(self, document: Document) -> Mapping[str, Any]:
         """The claim or template of a document, as the newest version of the API has it."""
-        found = self._known.get((document.kind, document.namespace, document.name))
-        return as_newest(document.content) if found is None else found
+        key = document.kind, document.namespace, document.name
+        found = (one for given, one in self._written.get(key, ()) if given is document)
+        return next(found, None) or as_newest(document.content)
 
     def is_used(self, document: Document) -> bool:
-        """Whether a Pod that was asked about names the claim, or template, of a document."""
-        return (document.kind, document.namespace, document.name) in self._used
+        """Whether a Pod that was asked about gets the claim of a document, or one that is equal."""
+        used = self._used.get((document.kind, document.namespace, document.name), ())
+        own = self.manifest(document)
+        return any(one is own or one.get("spec") == own.get("spec") for one in used)
 
     def elsewhere(self, claim: PodClaim, namespace: str) -> str:
         """What a claim that nobody has may be meant for: another namespace, kind or name."""

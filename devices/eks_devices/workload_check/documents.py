@@ -30,19 +30,20 @@ class Document:
         content: The manifest, as plain values.
         base: What leads to it where it is an item of a List.
         default_namespace: The namespace of what names none.
-        place: Where it comes from as findings tell it; as `origin` unless given.
+        source: What people call the place that it comes from, where `origin` is a key; those of one
+            source are sent to one cluster.
     """
 
     origin: str
     content: Mapping[str, Any]
     base: Steps = ()
     default_namespace: str = DEFAULT_NAMESPACE
-    place: str = ""
+    source: str = ""
 
     @property
-    def whence(self) -> str:
-        """Where it comes from, for people; empty where nobody said."""
-        return self.place or self.origin
+    def place(self) -> str:
+        """The source, or the origin where that is all that is told."""
+        return self.source or self.origin
 
     @property
     def kind(self) -> str:

@@ -80,7 +80,7 @@ def _missing(fault: Any) -> str:
 def _documents(found: Sequence[ManifestDocument]) -> dict[str, tuple[Document, ManifestDocument]]:
     """Each manifest under a name of its own; what is no mapping is none."""
     return {
-        str(at): (Document(origin=str(at), content=one.content, place=one.file), one)
+        str(at): (Document(origin=str(at), content=one.content, source=one.file), one)
         for at, one in enumerate(found)
         if isinstance(one.content, Mapping)
     }

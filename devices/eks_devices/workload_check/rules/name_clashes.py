@@ -29,12 +29,12 @@ def clashes(whole: Whole) -> Iterator[ToldOfDocument]:
             copy.content, "metadata"
         ).get("name"):
             continue
-        first, origin = seen.setdefault(key, (copy, copy.whence or "these manifests"))
+        first, origin = seen.setdefault(key, (copy, copy.place or "these manifests"))
         if first is copy:
             continue
         # Metadata can change later.
         if _spec(first) != _spec(copy):
-            is_apart = not _is_planned(whole, first) and first.whence != copy.whence
+            is_apart = not _is_planned(whole, first) and first.place != copy.place
             yield document, _STEPS, (_clash_of_files if is_apart else _clash)(copy, origin)
         elif not _is_planned(whole, first):
             yield document, _STEPS, _repeated(copy, origin)
