@@ -312,3 +312,14 @@ def test_pods_with_efa_are_told_how_much_a_node_has_for_all_of_them() -> None:
     report = checked(plan_of(P5), template("efa", request(EFA)), pod("efa"))
     (found,) = (x.finding for x in report.remarks if x.finding.code == "EfaWithoutHugePages")
     assert "p5 has 10256Mi, or what its hugepages_2mi says" in found.fix
+
+
+def test_devices_that_are_claimed_and_asked_for_beside_are_told_with_their_sum() -> None:
+    two, resource = template("gpu", request(count=2)), {GPU_RESOURCE: 2}
+    report = checked(plan_of(P5), two, pod("gpu", limits=resource))
+    assert codes(report) == ["AskedForTwice"]
+    assert "4 devices in all" in message(report, "AskedForTwice")
+    assert not report.is_wrong
+    assert codes(checked(plan_of(P5), two, pod("gpu"))) == []
+    other = template("efa", request(EFA))
+    assert codes(checked(plan_of(P5), other, pod("efa", limits=resource))) == []

@@ -23,7 +23,7 @@ from .report import ClaimVerdicts, PodVerdicts, Remark, WorkloadReport
 from .rules import RULES, SET_RULES, Context, Whole
 from .rules.own_classes import own_classes
 from .serving import Judged, Serving
-from .telling import by_both, failing, served, unserved
+from .telling import asked_twice, by_both, failing, served, unserved
 from .tolerations import toleration_faults
 from .trainjobs import RUNTIMES, PodFinder, runtime_name
 
@@ -239,10 +239,9 @@ class _Check:
         yield from failing(judged, path, told=told)
         sound = [(one.name, one.manifest) for one in claims if one.manifest is not None]
         asked = self._serving.judge.claim_set(sound)
-        by_plugin = [
-            name for name, _ in amounts.devices if not self._serving.resources.is_by_claims(name)
-        ]
-        both = list(by_both(pod, judged, asked, by_plugin))
+        classes = {name: self._serving.resources.class_of(name) for name, _ in amounts.devices}
+        both = list(by_both(pod, judged, asked, [name for name, one in classes.items() if not one]))
+        yield from asked_twice(pod, judged, asked, classes)
         what = "these Pods, so they would wait for ever"
         yield from both or unserved(judged, path, code="NoNodegroupServesPod", what=what)
 

@@ -81,9 +81,12 @@ class ResourceCheck:
             or device_type_of(name)
         )
 
-    def is_by_claims(self, name: str) -> bool:
-        """Whether a resource stands for devices of a class, which DRA hands out."""
-        return bool(self._class_of(name))
+    def class_of(self, name: str) -> str:
+        """The DeviceClass by which a resource is had where no plugin offers it, or empty."""
+        if name in self._classes:
+            return self._classes[name]
+        is_class = self._by_dra and name.startswith(CLASS_RESOURCES)
+        return name.removeprefix(CLASS_RESOURCES) if is_class else ""
 
     def on_node(self, amounts: Amounts, node: GroupNode) -> OnNode:
         """What a node makes of the amounts of a Pod."""
@@ -102,7 +105,7 @@ class ResourceCheck:
             if name in offered:
                 fits.append(offered[name] // wanted)
                 obstacles += _offered(node, name, wanted, most.get(name, 0))
-            elif (device_class := self._class_of(name)) and _may_be_claimed(node, name):
+            elif (device_class := self.class_of(name)) and _may_be_claimed(node, name):
                 by_class.append((name, device_class, wanted))
             else:
                 obstacles.append(self._missing(node, name))
@@ -117,13 +120,6 @@ class ResourceCheck:
         if node.group.max_pods is not None:
             fits.append(node.group.max_pods)
         return OnNode(tuple(obstacles), tuple(by_class), min(fits, default=None))
-
-    def _class_of(self, name: str) -> str:
-        """The DeviceClass by which a resource is had where no plugin offers it."""
-        if name in self._classes:
-            return self._classes[name]
-        is_class = self._by_dra and name.startswith(CLASS_RESOURCES)
-        return name.removeprefix(CLASS_RESOURCES) if is_class else ""
 
     def _missing(self, node: GroupNode, name: str) -> Obstacle:
         """Why a node has nothing of a resource."""

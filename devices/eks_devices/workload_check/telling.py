@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
+from ..feasibility.classes import driver_of
 from ..feasibility.verdicts import Status
 from ..findings import Finding, Severity, info, warning
 from ..names import NODEGROUP_LABEL, POOL_LABEL, device_type_of_class
@@ -29,6 +30,10 @@ _MENDS: Final = {
 _STOPPING: Final = ("ExpressionFails", "AllBreaksConstraint")
 _MOST_NAMED: Final = 4
 _MOST_REASONS: Final = 5
+_BY_RESOURCE: Final = (
+    "https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/"
+    "#extended-resource"
+)
 _SCALE: Final = "https://github.com/kubernetes/autoscaler/issues/7724"
 _ATTEMPT: Final = (
     "https://github.com/kubernetes/kubernetes/blob/v1.37.2/pkg/scheduler/framework/plugins/"
@@ -140,6 +145,34 @@ def by_both(
                 message=f"these Pods ask for {DEVICES[kind]} by {names[0]} and by a claim, and a "
                 "node hands them out in one way, so that no node can serve both",
                 fix=f"ask by the claim alone, or by {names[0]} alone",
+            )
+
+
+def asked_twice(
+    pod: PodTemplate, judged: Sequence[Judged], asked: ClaimSet, resources: Mapping[str, str]
+) -> Iterator[Finding]:
+    """The warning of Pods that claim devices of a class, and ask for more by its resource.
+
+    Args:
+        pod: The template.
+        judged: The verdicts of the groups.
+        asked: The claims that the Pods name.
+        resources: The resources that they ask for, each with its class; empty where it has none.
+    """
+    by_dra = (one.verdict for one in judged if one.uses_dra)
+    first = next((one for one in by_dra if one.status is Status.FEASIBLE), None)
+    for name, kind in resources.items():
+        if first is not None and kind in asked.classes:
+            driver = driver_of(kind)
+            total = sum(one.driver == driver for one in first.devices) if driver else 0
+            many = f", {total} devices in all for each Pod" if total else ""
+            yield warning(
+                "AskedForTwice",
+                path_of(pod.steps),
+                f"these Pods claim devices of the class {kind}, and ask for more of them by {name}:"
+                f" both are handed out{many}",
+                fix=f"ask by the claim alone, or by {name} alone, unless both are meant",
+                source=_BY_RESOURCE,
             )
 
 
