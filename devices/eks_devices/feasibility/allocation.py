@@ -20,6 +20,7 @@ from .expressions import Answer, Outcome
 from .holdings import NOTHING_HELD, Holdings, has_room, with_device
 from .places import Likeness, Place, counts_of, weight
 from .problem import NOTHING, UNKNOWN, Option, Problem
+from .shared_values import count_instead, instead_of_all
 
 MAX_DEVICES: Final = 32
 """Devices of one claim (AllocationResultsMaxSize)."""
@@ -80,12 +81,13 @@ class _Search:
 
     def check_sizes(self) -> None:
         """What the allocator looks at first: All, and the least number of devices."""
-        for claim in self.given.options:
+        for index, claim in enumerate(self.given.options):
             least = 0
             for request in claim:
                 least += min(self._count(option) for option in request)
             if least > MAX_DEVICES:
                 text = f"the claim wants {least} devices, and a claim has at most {MAX_DEVICES}"
+                text += instead_of_all(self.given, index)
                 raise StoppedError(Ending.FAILS, "TooManyDevicesInClaim", text)
 
     def _count(self, option: Option) -> int:
@@ -159,7 +161,8 @@ class _Search:
         how = "differ in" if all(one.is_distinct for one in about) else "share"
         text = (
             f"the request {option.ask.name} is for all devices that match, and device number "
-            f"{device} does not {how} {names}; write a count instead of All"
+            f"{device} does not {how} {names}; "
+            f"write {count_instead(self.given, at.claim, option)} instead of All"
         )
         return StoppedError(Ending.FAILS, "AllBreaksConstraint", text)
 

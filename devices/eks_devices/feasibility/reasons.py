@@ -12,6 +12,7 @@ from .expressions import Outcome, evaluate
 from .flow import decided
 from .near import meant_instead, nearest_of_all, never_published
 from .problem import NOTHING, Classes, Option, Problem, problem
+from .shared_values import held_by_a_value
 from .slices import NodeDevice, NodeDevices
 from .values_told import values_told
 from .wanted import Ask, Request, Wanted
@@ -163,4 +164,6 @@ def _constraint(
         why = "too few devices have a value that no other has"
     else:
         why = "no value is shared by as many devices of each request as are wanted"
+        held = held_by_a_value(given, given.wanted.index(wanted), index)
+        why += f": {held}" * bool(held)
     return ("ConstraintNeverHolds", f"{never}: {why}")
