@@ -18,6 +18,7 @@ from .files import Item, Object
 from .fleet import NodesOfGroup, nodes_of
 from .joining import channel_templates, join_all
 from .judged import Judgement, judged
+from .repeated import Repeated
 from .results import Result, Seen, results
 from .send import Refusal, Sent, send_all
 from .settling import RESOURCES, settled
@@ -105,15 +106,13 @@ def rehearse_on(api: Api, rehearsal: Rehearsal, *, kubelet_version: str) -> Rehe
         OperationError: The files make no Pods.
     """
     space, fleet = rehearsal.namespace, nodes_of(rehearsal.plan, rehearsal.nodes)
-    workloads, others = split(rehearsal.items, namespace=space)
-    if not workloads:
-        raise OperationError("the files make no Pods, so there is nothing to rehearse")
-    others = _with_claims(rehearsal, others)
+    workloads, others, repeated = _to_send(rehearsal)
     clock = _Clock()
     nodes = join_all(api, rehearsal.plan, fleet, kubelet_version=kubelet_version)
     clock.lap("nodes")
     with PodWatch(api) as watch:
         sent = send_all(api, others, workloads, namespace=space)
+        sent.refusals += repeated
         clock.lap("objects")
         refused = {id(one.item): one for one in sent.refusals}
         taken = [one for one in workloads if not _is_refused(one, refused)]
@@ -137,6 +136,16 @@ def rehearse_on(api: Api, rehearsal: Rehearsal, *, kubelet_version: str) -> Rehe
         seconds=clock.laps,
         check=judgement.silence,
     )
+
+
+def _to_send(rehearsal: Rehearsal) -> tuple[list[Workload], list[Item], list[Refusal]]:
+    """The workloads, the objects that are none, and what stands twice and is not sent."""
+    workloads, others = split(rehearsal.items, namespace=rehearsal.namespace)
+    if not workloads:
+        raise OperationError("the files make no Pods, so there is nothing to rehearse")
+    repeated = Repeated(rehearsal.namespace)
+    workloads, others = repeated.workloads(workloads), repeated.others(others)
+    return workloads, _with_claims(rehearsal, others), repeated.refusals
 
 
 def _is_refused(workload: Workload, refused: Mapping[int, Refusal]) -> bool:

@@ -48,7 +48,7 @@ def _sent(found: Rehearsed, width: int) -> Iterator[str]:
         text = f"Made besides, since no file has them: {', '.join(sent.made)}."
         yield from ["", *prose(text, width=width)]
     for title, those in (
-        ("Refused by the API server:", sent.refusals),
+        ("Refused:", sent.refusals),
         ("Left out:", sent.passed_over),
     ):
         if those:
