@@ -202,7 +202,7 @@ def state(name, *, node="", message="", claims=()):
         reason="" if node or not message else "Unschedulable",
         message=message,
         spec=SPEC,
-        claims={one: one for one in claims},
+        claims=dict(claims) if isinstance(claims, dict) else {one: one for one in claims},
     )
 
 
@@ -213,12 +213,12 @@ def claim(node, count):
     return {"status": {"allocation": {"devices": {"results": devices}}}}
 
 
-def rehearsed(*pods, status=Status.FEASIBLE, claims=None, sent=None, **seen):
-    workloads, _ = split([ITEM], namespace="lab")
+def rehearsed(*pods, status=Status.FEASIBLE, claims=None, sent=None, item=ITEM, specs=1, **seen):
+    workloads, _ = split([item], namespace="lab")
     verdict = Verdict(nodegroup="g0", status=status, reason="" if status == "feasible" else "why")
     found = Seen(nodes=NODES, pods=pods, claims=claims or {}, **seen)
     return Rehearsed(
-        results=tuple(results(workloads, found, PLAN, {0: ((verdict,),)})),
+        results=tuple(results(workloads, found, PLAN, {0: ((verdict,),) * specs})),
         sent=sent or Sent(),
         fleet=FLEET,
         in_time=True,
@@ -255,6 +255,37 @@ def test_under_words_that_name_no_node_the_check_is_told_of_each_group():
     found = rehearsed(state("a", message="CEL runtime error: no such key"), status=Status.ERROR)
 
     assert "    CEL runtime error: no such key\n    g0: the check says error: why" in text_of(found)
+
+
+def test_what_the_check_says_of_pods_alike_is_told_once():
+    quiet = rehearsed(state("a", message=CANNOT.format(2)), specs=2)
+    failed = rehearsed(state("a", message="no such key"), status=Status.ERROR, specs=2)
+
+    assert text_of(quiet).count("the check says feasible") == 1
+    assert text_of(failed).count("g0: the check says error: why") == 1
+
+
+def test_pods_that_wait_for_claims_of_their_own_for_one_reason_are_told_together():
+    waiting = [
+        state(name, message=f"claim lab/{name}-gpu-x7k2p: no such key", claims={"gpu": claimed})
+        for name, claimed in (("a", "a-gpu-x7k2p"), ("b", "b-gpu-x7k2p"))
+    ]
+    found = rehearsed(*waiting, state("c", message="claim lab/shared: no such key"))
+
+    (two, one) = sorted(as_json(found)["workloads"][0]["pending"], key=lambda one: -one["count"])
+    assert (two["count"], two["message"]) == (2, "claim lab/a-gpu-x7k2p: no such key")
+    assert one["count"] == 1
+
+
+def test_a_stateful_set_is_said_to_wait_for_its_pod_without_a_node():
+    ordered = Item(file="jobs.yaml", content=ITEM.content | {"kind": "StatefulSet"})
+
+    text = text_of(
+        rehearsed(state("a-0", node="g0-0"), state("a-1", message=CANNOT.format(2)), item=ordered)
+    )
+
+    why = "a StatefulSet makes one after the other, and a-1 has no node"
+    assert f"2 Pods could not be made: {why}" in text
 
 
 def test_what_the_check_and_the_scheduler_do_not_agree_on_is_told():

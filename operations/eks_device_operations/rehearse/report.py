@@ -103,15 +103,18 @@ def _pending(result: Result, pending: Pending, found: Rehearsed, width: int) -> 
     yield f"{_INDENT}{pending.count} pending:"
     if not pending.obstacles:
         yield from prose(pending.message or pending.reason, width=width, indent=_DEEPER)
-        for each in result.verdicts if pending.reason in _OF_THE_SCHEDULER else ():
-            for one in each:
-                text = f"{one.nodegroup}: {_check(each, one.nodegroup)}"
-                yield from prose(text, width=width, indent=_DEEPER, hanging=_INDENT)
+        told = (f"{one.nodegroup}: {_check([one], one.nodegroup)}" for one in _verdicts(result))
+        for text in dict.fromkeys(told) if pending.reason in _OF_THE_SCHEDULER else ():
+            yield from prose(text, width=width, indent=_DEEPER, hanging=_INDENT)
     for group, text in by_group(pending.obstacles, found.fleet):
         yield from prose(f"{group}: {text}", width=width, indent=_DEEPER, hanging=_INDENT)
         if CLAIMS in text:
-            for each in result.verdicts:
-                yield from prose(_check(each, group), width=width, indent=_DEEPEST)
+            for said in dict.fromkeys(_check(each, group) for each in result.verdicts):
+                yield from prose(said, width=width, indent=_DEEPEST)
+
+
+def _verdicts(result: Result) -> Iterator[Verdict]:
+    return (one for each in result.verdicts for one in each)
 
 
 def _check(verdicts: Sequence[Verdict], group: str) -> str:

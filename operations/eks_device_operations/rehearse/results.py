@@ -149,7 +149,7 @@ class _Telling:
             pending=pending,
             evicted=self._seen.evicted.get(workload.index, 0),
             missing=missing,
-            why_missing=self._why_missing(workload) if missing else "",
+            why_missing=self._why_missing(workload, pods) if missing else "",
             verdicts=verdicts,
             contradictions=tuple(self._contradictions(bound, pending, verdicts)),
             undecided=sum(not (one.node or one.reason) for one in pods),
@@ -181,22 +181,25 @@ class _Telling:
         alike: dict[tuple[str, str, str], list[PodState]] = defaultdict(list)
         for pod in pods:
             if not pod.node and pod.reason:
-                alike[pod.reason, pod.message, repr(requests_of(pod.spec))].append(pod)
+                alike[pod.reason, _without_names(pod), repr(requests_of(pod.spec))].append(pod)
         found: Counter[Pending] = Counter()
-        for (reason, message, _), those in sorted(alike.items()):
-            seen = self._seen
+        for (reason, _, _), those in sorted(alike.items()):
+            seen, message = self._seen, those[0].message
             why = obstacles(
                 message, those[0].spec, seen.nodes, self._used, by_claims=seen.by_claims
             )
             found[Pending(count=0, reason=reason, message=message, obstacles=why)] += len(those)
         return tuple(replace(one, count=count) for one, count in found.items())
 
-    def _why_missing(self, workload: Workload) -> str:
+    def _why_missing(self, workload: Workload, pods: Sequence[PodState]) -> str:
         kinds = ("CronJob", "Job") if workload.item.kind == "CronJob" else (workload.item.kind,)
         for kind in kinds:
             key = kind, workload.namespace, workload.item.name
             if said := self._seen.failures.get(key):
                 return said
+        waits = [one.name for one in pods if not one.node]
+        if workload.item.kind == "StatefulSet" and waits:
+            return f"a StatefulSet makes one after the other, and {waits[0]} has no node"
         return ""
 
     def _contradictions(
@@ -227,6 +230,14 @@ class _Telling:
             _is_for_ever(one) or (one.what == CLAIMS and one.nodes > len(group) - len(free))
             for one in said
         )
+
+
+def _without_names(pod: PodState) -> str:
+    """What the scheduler says of a Pod, without names that differ from one Pod to the next."""
+    text = pod.message
+    for mine, name in sorted(pod.claims.items(), key=lambda pair: len(pair[1]), reverse=True):
+        text = text.replace(name, mine)
+    return text
 
 
 def _is_for_ever(one: Obstacle) -> bool:
