@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from eks_device_operations._outcome import OperationError
 from eks_device_operations.rehearse.files import Item, read_items
+from eks_device_operations.rehearse.rehearsal import not_played
+from eks_device_operations.rehearse.send import Refusal
 from eks_device_operations.rehearse.workloads import MARK, split
 
 POD = "{spec: {containers: [{name: c, image: i}]}}"
@@ -471,3 +473,28 @@ def test_whatever_a_spec_holds_ends_in_objects(kind, spec):
         json.dumps(one.objects)
         if one.objects and one.item.kind not in ("StatefulSet", "CronJob", "Job", "Pod"):
             assert one.wanted == len(one.objects)
+
+
+def test_a_runtime_by_which_pods_are_made_is_not_said_to_be_left_out(read):
+    items = read(
+        """
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        metadata: {name: torch}
+        ---
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        metadata: {name: other}
+        ---
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        metadata: {name: t}
+        spec: {runtimeRef: {name: torch}}
+        """
+    )
+    workloads, others = split(items, namespace="lab")
+    passed_over = [Refusal(item=one, line=1, message="unknown here") for one in others]
+
+    assert [str(one.item) for one in not_played(passed_over, workloads, others)] == [
+        "ClusterTrainingRuntime other"
+    ]

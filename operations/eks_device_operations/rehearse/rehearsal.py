@@ -22,6 +22,7 @@ from .repeated import Repeated
 from .results import Result, Seen, results
 from .send import Refusal, Sent, send_all
 from .settling import RESOURCES, settled
+from .train_jobs import runtime_of
 from .watching import PodWatch
 from .workloads import Workload, split
 
@@ -113,6 +114,7 @@ def rehearse_on(api: Api, rehearsal: Rehearsal, *, kubelet_version: str) -> Rehe
     with PodWatch(api) as watch:
         sent = send_all(api, others, workloads, namespace=space)
         sent.refusals += repeated
+        sent.passed_over = not_played(sent.passed_over, workloads, others)
         clock.lap("objects")
         refused = {id(one.item): one for one in sent.refusals}
         taken = [one for one in workloads if not _is_refused(one, refused)]
@@ -146,6 +148,21 @@ def _to_send(rehearsal: Rehearsal) -> tuple[list[Workload], list[Item], list[Ref
     repeated = Repeated(rehearsal.namespace)
     workloads, others = repeated.workloads(workloads), repeated.others(others)
     return workloads, _with_claims(rehearsal, others), repeated.refusals
+
+
+def not_played(
+    passed_over: Sequence[Refusal], workloads: Sequence[Workload], items: Sequence[Item]
+) -> list[Refusal]:
+    """What is passed over without the runtimes of TrainJobs, whose Pods are made by them here.
+
+    Args:
+        passed_over: What was not sent.
+        workloads: The workloads.
+        items: The objects that are none.
+    """
+    runtimes = (runtime_of(one.item, items, one.namespace) for one in workloads)
+    used = {id(one) for one in runtimes if one is not None}
+    return [one for one in passed_over if id(one.item) not in used]
 
 
 def _is_refused(workload: Workload, refused: Mapping[int, Refusal]) -> bool:

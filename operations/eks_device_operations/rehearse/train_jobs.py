@@ -23,25 +23,28 @@ _NODE: Final = "node"
 def train_job_pods(item: Item, items: Sequence[Item], namespace: str) -> tuple[list[Pods], str]:
     """The Pods of a TrainJob, and what to tell of them."""
     job = mapping(item.content, "spec")
-    runtime, name = _runtime_of(job, items, namespace)
     if job.get("suspend") is True:
         return [], "suspended"
+    runtime = runtime_of(item, items, namespace)
     if runtime is None:
-        pods = [_bare(job)]
+        name, pods = mapping(job, "runtimeRef").get("name", ""), [_bare(job)]
         return pods, f"no file has its runtime {name}, so its Pods have what the job says alone"
-    return list(_of_runtime(job, runtime)), f"by its runtime {name}"
+    return list(
+        _of_runtime(job, mapping(runtime.content, "spec"))
+    ), f"by its runtime {runtime.name}"
 
 
-def _runtime_of(
-    job: Mapping[str, Any], items: Sequence[Item], namespace: str
-) -> tuple[Mapping[str, Any] | None, str]:
-    wanted = mapping(job, "runtimeRef")
+def runtime_of(item: Item, items: Sequence[Item], namespace: str) -> Item | None:
+    """The runtime of a TrainJob, where a file has it; None for what is no TrainJob."""
+    if (item.api_group, item.kind) != (TRAINER, "TrainJob"):
+        return None
+    wanted = mapping(mapping(item.content, "spec"), "runtimeRef")
     name, kind = str(wanted.get("name", "")), str(wanted.get("kind") or _RUNTIMES[0])
-    for item in items:
-        same_space = kind == _RUNTIMES[0] or (item.namespace or namespace) == namespace
-        if (item.api_group, item.kind, item.name) == (TRAINER, kind, name) and same_space:
-            return mapping(item.content, "spec"), name
-    return None, name
+    for one in items:
+        same_space = kind == _RUNTIMES[0] or (one.namespace or namespace) == namespace
+        if (one.api_group, one.kind, one.name) == (TRAINER, kind, name) and same_space:
+            return one
+    return None
 
 
 def _of_runtime(job: Mapping[str, Any], runtime: Mapping[str, Any]) -> Iterator[Pods]:
