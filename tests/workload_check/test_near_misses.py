@@ -10,6 +10,7 @@ from tests.workload_manifests import (
     P4D,
     P5,
     PLUGIN,
+    TRN2,
     checked,
     group,
     plan_of,
@@ -71,3 +72,18 @@ def test_the_last_alternative_is_the_one_that_is_read() -> None:
         for name, size in (("large", "900Gi"), ("small", "80Gi"))
     ]
     assert "81152Mi" in fix_of({"name": "gpu", "firstAvailable": asks})
+
+
+def test_a_class_that_nobody_installs_is_told_with_who_would() -> None:
+    wanted = request("compute-domain-default-channel.nvidia.com")
+    gpus_only = pod("gpu", tolerations=[{"key": "nvidia.com/gpu", "operator": "Exists"}])
+    report = checked(plan_of(L4, P5, TRN2), template("gpu", wanted), gpus_only)
+    (found,) = report.remarks
+    assert found.finding.fix.startswith("make one by add_compute_domain")
+    assert {one.code for one in report.pods[0].verdicts} == {"ClassNotInstalled"}
+
+
+def test_a_toleration_is_not_told_of_nodes_that_have_no_such_devices() -> None:
+    nothing_tolerated = pod(limits={"aws.amazon.com/neuron": 1}, tolerations=[])
+    (found,) = checked(plan_of(L4, P5), nothing_tolerated).remarks
+    assert "toleration" not in found.finding.fix

@@ -12,9 +12,9 @@ from ..feasibility.check import verdicts_of_read
 from ..feasibility.classes import installed_classes
 from ..feasibility.verdicts import Status, Verdict
 from ..findings import EksDevicesError, Finding, meant
-from ..names import MIG_CLASS, TEMPLATE_KIND, device_type_of_class
+from ..names import COMPUTE_DOMAIN_CHANNEL_CLASS, MIG_CLASS, TEMPLATE_KIND, device_type_of_class
 from ..plans import ClusterPlan
-from ..vocabulary import Mechanism
+from ..vocabulary import DeviceType, Mechanism
 from .claim_versions import as_newest
 from .documents import Document, frozen, mapping
 from .near_misses import as_claimed, may_be_cut, near_name, near_value
@@ -38,6 +38,13 @@ _DISTANCES: Final = {
 _OTHERWISE: Final = 5
 _PLUGIN_DISTANCE: Final = 4
 _NOT_MEANT: Final = 7
+_NO_DOMAINS: Final = Obstacle(
+    _UNINSTALLED,
+    f"no node group has a ComputeDomain, so nobody installs the class "
+    f"{COMPUTE_DOMAIN_CHANNEL_CLASS}",
+    9,
+    "make one by add_compute_domain, and name the template that it makes",
+)
 _UNCUT: Final = Obstacle(
     "NotCut", "their GPUs are not cut into partitions", _OTHERWISE, "cut them: the group's mig="
 )
@@ -96,6 +103,9 @@ class ClaimJudge:
             self._add_class(one)
         own = (str(mapping(one, "metadata")["name"]) for one in self._classes)
         self._class_names = {*installed_classes(), *own}
+        self._has_domains = any(
+            group.device_of(DeviceType.COMPUTE_DOMAIN) is not None for group in plan.nodegroups
+        )
         self._numbers: dict[Any, int] = {}
         self._read: dict[int, tuple[frozenset[str], tuple[Finding, ...]]] = {}
         self._known: dict[tuple[Any, ...], tuple[Verdict, ...]] = {}
@@ -172,6 +182,8 @@ class ClaimJudge:
 
     def _other_way(self, verdict: Verdict, asked: ClaimSet, node: GroupNode) -> Obstacle | None:
         """What claims that no driver serves are told of the node's other ways."""
+        if f"class {COMPUTE_DOMAIN_CHANNEL_CLASS} " in verdict.reason and not self._has_domains:
+            return _NO_DOMAINS
         found = _by_plugin(asked, node)
         if found is None:
             is_uncut = f"class {MIG_CLASS} " in verdict.reason and may_be_cut(node.group)

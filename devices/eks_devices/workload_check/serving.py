@@ -18,6 +18,7 @@ from .reach import Reach
 from .resources import OnNode, ResourceCheck
 
 _ONE_EACH = "DaemonSet"
+_HOPELESS = 7
 _MALFORMED, _NOT_FOUND = "MalformedClaim", "ClaimNotFound"
 
 
@@ -153,7 +154,7 @@ def _judged(
             verdict=_verdict(group, Status.INFEASIBLE, worst.code, worst.reason),
             # What is missing twice over is put right in one go.
             distance=sum({one.code: one.distance for one in certain}.values()),
-            fix="; ".join(dict.fromkeys(one.fix for one in certain if one.fix)),
+            fix=_fix(worst, certain),
         )
     if said is not None and said.status is Status.ERROR:
         # A claim that nobody knows does not stop the attempt from failing for this one.
@@ -170,6 +171,13 @@ def _judged(
         same = said.fits == fits
         return Judged(verdict=said if same else replace(said, fits=fits), uses_dra=True)
     return Judged(verdict=Verdict(nodegroup=group, status=Status.FEASIBLE, fits=fits))
+
+
+def _fix(worst: Obstacle, certain: Sequence[Obstacle]) -> str:
+    """What would bring a group to serve; nothing else helps where devices, or a class, lack."""
+    if worst.distance >= _HOPELESS:
+        return worst.fix
+    return "; ".join(dict.fromkeys(one.fix for one in certain if one.fix))
 
 
 def _least(said: Verdict | None, on_node: OnNode, most: int | None) -> int | None:

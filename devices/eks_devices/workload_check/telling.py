@@ -80,6 +80,8 @@ def _fix(near: Sequence[Judged]) -> str:
     first = next((one for one in near if one.fix), None)
     if first is None:
         return "change the claim or the Pod, or add a node group that fits"
+    if first.verdict.code == "ClassNotInstalled":
+        return first.fix
     return f"for {first.verdict.nodegroup}, {first.fix}"
 
 
