@@ -10,6 +10,7 @@ from tests.workload_manifests import (
     P4D,
     P5,
     PLUGIN,
+    TRN1,
     TRN2,
     checked,
     group,
@@ -87,3 +88,24 @@ def test_a_toleration_is_not_told_of_nodes_that_have_no_such_devices() -> None:
     nothing_tolerated = pod(limits={"aws.amazon.com/neuron": 1}, tolerations=[])
     (found,) = checked(plan_of(L4, P5), nothing_tolerated).remarks
     assert "toleration" not in found.finding.fix
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("nvidia.com/gpus", "for p5, did you mean nvidia.com/gpu?"),
+        ("nvidia.com/GPU", "for p5, did you mean nvidia.com/gpu?"),
+        ("aws.amazon.com/neuroncores", "for trn1, did you mean aws.amazon.com/neuroncore"),
+        ("nvidia.com/gpu.shared", ""),
+        ("nvidia.com/mig-1g.10gb", ""),
+    ],
+)
+def test_a_resource_with_a_slip_of_the_pen_is_told_as_it_should_be(name: str, meant: str) -> None:
+    (found,) = checked(plan_of(P5, L4, TRN1), pod(limits={name: 1})).remarks
+    assert found.finding.fix.startswith(meant)
+    assert ("did you mean" in found.finding.fix) is bool(meant)
+
+
+def test_a_resource_that_no_node_of_a_version_has_is_not_what_is_meant() -> None:
+    (found,) = checked(plan_of(P5, version="1.35"), pod(limits={"nvidia.com/gpus": 1})).remarks
+    assert "did you mean" not in found.finding.fix

@@ -7,15 +7,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
+from ..findings import meant
 from ..kubernetes import gate_is_on
 from ..names import (
     CLASS_RESOURCES,
     DEVICE_CLASSES,
     EFA_RESOURCE,
+    EXTENDED_RESOURCES,
     EXTERNAL_OWNER,
     GPU_CLASS,
     MIG_CLASS,
     NVIDIA_RESOURCES,
+    RETIRED_NEURON_RESOURCE,
+    SHARED_GPU_RESOURCE,
     TAINT_KEYS,
     device_type_of_class,
     offered_resources,
@@ -35,8 +39,13 @@ DEVICES: Final = {
     DeviceType.COMPUTE_DOMAIN: "channels of ComputeDomains",
 }
 _GATE: Final = "DRAExtendedResource"
-_FAR, _UNCUT, _OTHER_WAY, _TOO_SMALL = 8, 5, 4, 3
+_FAR, _UNCUT, _OTHER_WAY, _TOO_SMALL, _MISSPELT = 8, 5, 4, 3, 2
 _MIG: Final = "mig-"
+# What managers may offer elsewhere, by settings that a node of a plan need not have.
+_OTHER_NAMES: Final = frozenset(one for some in EXTENDED_RESOURCES.values() for one in some) | {
+    RETIRED_NEURON_RESOURCE,
+    SHARED_GPU_RESOURCE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +155,18 @@ class ResourceCheck:
         if name.startswith(NVIDIA_RESOURCES + _MIG) and node.group.mig is None:
             text, fix = "their GPUs are not cut into partitions", "cut them: the group's mig="
             return Obstacle("NotCut", text, _UNCUT, fix)
+        if near := self._meant(node, name):
+            text = f"{name} is no resource of {DEVICES[device.device_type]}"
+            return Obstacle("OtherResource", text, _MISSPELT, near)
         if device.mechanism is Mechanism.DRA:
             return self._claimed(device, name)
         return _other_name(node, device.device_type, name)
+
+    def _meant(self, node: GroupNode, name: str) -> str:
+        """What a name that no manager has may stand for, of what a node has; empty if nothing."""
+        if name in _OTHER_NAMES or name.startswith((NVIDIA_RESOURCES + _MIG, CLASS_RESOURCES)):
+            return ""
+        return meant(name, {*node.group.extended_resources, *self._classes})
 
     def _claimed(self, device: DevicePlan, name: str) -> Obstacle:
         """A resource of devices that are handed out by DRA."""
