@@ -109,3 +109,11 @@ def test_a_resource_with_a_slip_of_the_pen_is_told_as_it_should_be(name: str, me
 def test_a_resource_that_no_node_of_a_version_has_is_not_what_is_meant() -> None:
     (found,) = checked(plan_of(P5, version="1.35"), pod(limits={"nvidia.com/gpus": 1})).remarks
     assert "did you mean" not in found.finding.fix
+
+
+def test_a_group_whose_name_is_misspelt_is_told_by_its_label() -> None:
+    big = group("P5", "p5.48xlarge", mechanism=DRA)
+    misspelt = pod("gpu", nodeSelector={"eks-devices/nodegroup": "p5"})
+    report = checked(plan_of(L40S, big), template("gpu", request()), misspelt)
+    (found,) = report.remarks
+    assert found.finding.fix == "for P5, write eks-devices/nodegroup: P5"

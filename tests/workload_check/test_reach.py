@@ -129,7 +129,7 @@ def test_nodes_of_arm_have_its_name_in_kubernetes() -> None:
     ("selector", "told"),
     [
         ({"teem": "vision"}, "did you mean team?"),
-        ({"team": "vison"}, "did you mean vision?"),
+        ({"team": "vison"}, "for g, write team: vision"),
         ({"eks-devices/nodegroup": "zzz"}, "nodes have eks-devices/nodegroup: g"),
         ({"nvidia.com/gpu.product": "NVIDIA-L40S"}, "GpuPlugin(feature_discovery=True)"),
     ],

@@ -88,14 +88,14 @@ def label_obstacles(spec: Mapping[str, Any], node: GroupNode, hints: Hints) -> I
     for key, wanted in mapping(spec, "nodeSelector").items():
         if not (isinstance(key, str) and isinstance(wanted, str)):
             continue
-        found = list(_obstacle("NodeSelectorDiffers", _in(node, key, (wanted,)), hints))
+        found = list(_obstacle("NodeSelectorDiffers", _in(node, key, (wanted,)), node, hints))
         yield from found
         if any(one.is_certain for one in found):
             # One is enough to keep Pods away.
             break
     affinity = mapping(mapping(spec, "affinity"), "nodeAffinity")
     if affinity.get(_REQUIRED) is not None:
-        yield from _obstacle("NodeAffinityDiffers", _any_term(_terms(spec), node), hints)
+        yield from _obstacle("NodeAffinityDiffers", _any_term(_terms(spec), node), node, hints)
 
 
 def selector_faults(pod: PodTemplate) -> Iterator[tuple[Steps, Finding]]:
@@ -112,13 +112,18 @@ def _terms(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [one for _, one in mappings(mapping(affinity, _REQUIRED), "nodeSelectorTerms")]
 
 
-def _obstacle(code: str, answer: _Answer, hints: Hints) -> Iterator[Obstacle]:
+def _obstacle(code: str, answer: _Answer, node: GroupNode, hints: Hints) -> Iterator[Obstacle]:
     if answer.holds is True:
         return
     if answer.holds is None:
         yield Obstacle("LabelKnownAtRunTime", answer.reason, is_certain=False)
         return
-    yield Obstacle(code, answer.reason, distance=6, fix=hints.of(answer.key, answer.wanted))
+    hint, has = hints.of(answer.key, answer.wanted), node.labels.get(answer.key)
+    if has is not None and hint == f"did you mean {has}?":
+        # The node that is meant comes before others.
+        yield Obstacle(code, answer.reason, distance=5, fix=f"write {answer.key}: {has}")
+        return
+    yield Obstacle(code, answer.reason, distance=6, fix=hint)
 
 
 def _any_term(terms: list[Mapping[str, Any]], node: GroupNode) -> _Answer:
