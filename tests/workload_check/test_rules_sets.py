@@ -85,6 +85,25 @@ def test_faults_of_each_template_of_a_name_are_told() -> None:
     assert {"MalformedClaim", "ClaimNameClash", "NoNodegroupServesClaim"} <= {*found}
 
 
+def test_pods_of_one_name_that_differ_are_told_with_the_other_file() -> None:
+    def told(*manifests: dict[str, Any]) -> list[str]:
+        documents = [
+            Document(origin=str(at), source=f"{at}.yaml", content=one)
+            for at, one in enumerate(manifests)
+        ]
+        remarks = check_workloads(documents, P5).remarks
+        return [one.finding.message for one in remarks if one.finding.code == "PodNameClash"]
+
+    other = gpu_pod(priorityClassName="high")
+    (message,) = told(job(gpu_pod()), job(other))
+    assert "stands already in 0.yaml" in message
+    more = job(gpu_pod())
+    more["spec"]["parallelism"] = 3
+    assert told(job(gpu_pod()), job(gpu_pod()), more) == []
+    assert told(deployment(gpu_pod()), deployment(other)) == []
+    assert told(job(pod(container())), job(pod(container(), priorityClassName="high"))) == []
+
+
 def test_one_template_that_is_written_twice_is_a_warning() -> None:
     assert codes(template(), template()) == ["ClaimWrittenTwice"]
 

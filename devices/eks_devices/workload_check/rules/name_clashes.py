@@ -1,4 +1,4 @@
-"""Claims and templates of one name."""
+"""Claims, templates and Pods of one name."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ from ...findings import Finding, fault, warning
 from ...names import CLAIM_KIND, TEMPLATE_KIND
 from ..claim_versions import as_newest
 from ..documents import Document, frozen, mapping
+from .asking import asks_for, device_of
+from .context import Context
 from .whole import ToldOfDocument, Whole
 
 _STEPS: Final = ("metadata", "name")
+_UNCHANGING: Final = ("Pod", "Job")
+_PODS: Final = "https://kubernetes.io/docs/concepts/workloads/pods/#pod-update-and-replacement"
 _PAGE: Final = (
     "https://kubernetes.io/docs/reference/kubernetes-api/resource/resource-claim-template-v1/"
 )
@@ -43,6 +47,44 @@ def clashes(whole: Whole) -> Iterator[ToldOfDocument]:
 def _spec(document: Document) -> Any:
     """What an object asks for, in whichever version of the API it is written."""
     return frozen(as_newest(document.content).get("spec"))
+
+
+def pod_clashes(whole: Whole) -> Iterator[ToldOfDocument]:
+    """Two Pods, or Jobs, of one name, of which one at least has devices."""
+    with_devices = {id(one.given.document) for one in whole.pods if _has_devices(one)}
+    seen: dict[tuple[str, str, str], tuple[Document, Document]] = {}
+    for document, copy in whole.readable_documents:
+        key = (copy.kind, copy.namespace, copy.name)
+        if copy.kind not in _UNCHANGING or not mapping(copy.content, "metadata").get("name"):
+            continue
+        first, of_first = seen.setdefault(key, (document, copy))
+        if with_devices.isdisjoint({id(document), id(first)}):
+            continue
+        if _unchanging(of_first) != _unchanging(copy):
+            yield document, _STEPS, _clash_of_pods(copy, of_first.place or "these manifests")
+
+
+def _unchanging(document: Document) -> object:
+    """What the server lets nobody change; how many Pods a Job has is not of it."""
+    spec = mapping(document.content, "spec")
+    return spec.get("template") if document.kind == "Job" else spec
+
+
+def _has_devices(context: Context) -> bool:
+    return bool(context.claims) or any(
+        asks_for(one, lambda name: device_of(name) is not None) for one in context.containers
+    )
+
+
+def _clash_of_pods(copy: Document, origin: str) -> Finding:
+    return warning(
+        "PodNameClash",
+        ".".join(_STEPS),
+        f"the {copy.kind} {copy.namespace}/{copy.name} stands already in {origin} and is another "
+        f"there; in one cluster the API server refuses to change what Pods of a {copy.kind} are",
+        fix="rename one of them, unless the files are for two clusters",
+        source=_PODS,
+    )
 
 
 def _is_planned(whole: Whole, document: Document) -> bool:
@@ -84,4 +126,4 @@ def _repeated(copy: Document, origin: str) -> Finding:
     )
 
 
-SET_RULES = (clashes,)
+SET_RULES = (clashes, pod_clashes)
