@@ -81,7 +81,8 @@ def _clash_of_pods(copy: Document, origin: str) -> Finding:
         "PodNameClash",
         ".".join(_STEPS),
         f"the {copy.kind} {copy.namespace}/{copy.name} stands already in {origin} and is another "
-        f"there; in one cluster the API server refuses to change what Pods of a {copy.kind} are",
+        "there; in one cluster the API server refuses to change it, or a Job's Pods, so this one "
+        "never comes to be",
         fix="rename one of them, unless the files are for two clusters",
         source=_PODS,
     )
