@@ -52,11 +52,21 @@ _MAY_BE_VALUE: Final = re.compile(
     r"\b(?:quantity\s*\(|semver\s*\(|capacity\b)"
     r"|[?:]\s*\(*\s*(?:quantity\s*\(|semver\s*\(|device\s*\.\s*capacity\b)"
 )
-# What a map answers, which stands for them in the engine, and they do not.
-_LIKE_MAP: Final = re.compile(
-    r"\bsize\s*\(|\bhas\s*\(|\.\s*(?:all|exists|exists_one|map|filter)\s*\(|\)\s*\["
-    r"|\.\s*\??\s*(?:quantity|semver)\b(?!\s*\()|\bin\b(?!\s*device\b)|\bin\b[^&|]*\borValue\b"
+# What may be done with them, and what comes of it compared with a number.
+_INSIDE: Final = r"\((?:[^()]|\([^()]*\))*\)"
+_OF_VALUES: Final = re.compile(
+    r"(?:\.\s*(?:compareTo|isGreaterThan|isLessThan|major|minor|patch|asInteger|isInteger"
+    rf"|asApproximateFloat)\s*{_INSIDE}|\bsign\s*{_INSIDE})(?:\s*[=!]=\s*-?\d)?"
 )
+# What a map answers, which stands for them in the engine, and they do not, in one comparison.
+_LIKE_MAP: Final = re.compile(
+    r"\bsize\s*\(|\bhas\s*\(|\)\s*\[|[=!]=|\bin\b|\.\s*\??\s*(?:quantity|semver)\b(?!\s*\()"
+)
+# What may carry one on to another comparison.
+_CARRIED: Final = re.compile(
+    r"\bcel\s*\.|\boptMap\s*\(|\boptFlatMap\s*\(|\.\s*(?:all|exists|exists_one|map|filter)\s*\("
+)
+_AND_OR: Final = re.compile(r"&&|\|\|")
 _PATTERNS: Final = tuple((re.compile(pattern), why) for pattern, why in _ODD)
 # The end of a raw string that the engine looks for elsewhere.
 _RAW: Final = re.compile(r"\b(?:[rR][bB]?|[bB][rR])(?=['\"])")
@@ -89,7 +99,7 @@ def written_patterns(text: str) -> list[str]:
 def _reasons(text: str) -> Iterator[str]:
     stripped = bare(text)
     yield from (why for pattern, why in _PATTERNS if pattern.search(stripped))
-    if _MAY_BE_VALUE.search(stripped) and _LIKE_MAP.search(stripped):
+    if _looks_into_values(stripped):
         yield "it looks into what may be a version or a quantity"
     if _RAW.search(text) and _ESCAPED_QUOTE.search(text):
         yield "it has a raw text with a quote in it"
@@ -100,6 +110,18 @@ def _reasons(text: str) -> Iterator[str]:
     literals = (one[0] for one in QUOTED.finditer(text))
     if "emver" in text and any(_LONG_NUMBER.search(one) for one in literals):
         yield "it has a version with a number that is too large"
+
+
+def _looks_into_values(stripped: str) -> bool:
+    """Whether more may be done with a quantity or a version than what both sides know."""
+    if not _MAY_BE_VALUE.search(stripped):
+        return False
+    if _CARRIED.search(stripped):
+        return True
+    parts = _AND_OR.split(stripped)
+    is_whole = all(one.count("(") == one.count(")") for one in parts)
+    about = [one for one in parts if _MAY_BE_VALUE.search(one)] if is_whole else [stripped]
+    return any(_LIKE_MAP.search(_OF_VALUES.sub(" ", one)) for one in about)
 
 
 def _is_strange(quantity: str) -> bool:
