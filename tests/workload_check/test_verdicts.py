@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.workload_manifests import (
     DRA,
+    EFA,
     G6E,
     GPU,
     NEURON,
@@ -71,6 +72,29 @@ def test_a_failing_expression_stops_the_attempt() -> None:
     assert verdict(plan_of(P5), FAILING, pod("gpu")) == {"p5": ("error", "ExpressionFails")}
 
 
+@pytest.mark.parametrize(
+    ("selector", "fix"),
+    [
+        ("driverVersion >= '580'", "write driverVersion.compareTo(semver('580.0.0')) >= 0"),
+        ("productname == 'x'", "did you mean gpu.nvidia.com/productName?"),
+        ("never == 'x'", "mend the expression"),
+    ],
+)
+def test_the_fix_of_an_expression_that_fails_is_what_to_write(selector: str, fix: str) -> None:
+    failing = template("gpu", request(GPU, 1, f"device.attributes['{GPU}'].{selector}"))
+    (remark,) = checked(plan_of(P5), failing, pod("gpu")).remarks
+    assert remark.finding.fix == fix
+
+
+def test_the_fix_of_all_under_a_constraint_is_its_count() -> None:
+    root = {"matchAttribute": "resource.kubernetes.io/pcieRoot"}
+    every = {"name": "efa", "exactly": {"deviceClassName": EFA, "allocationMode": "All"}}
+    aligned = template("gpu", request(), every, constraints=[root])
+    report = checked(plan_of(P5), aligned, pod("gpu"))
+    assert "write count: 4 instead of All" in message(report, "TooManyDevicesInClaim")
+    assert "two claims" not in message(report, "TooManyDevicesInClaim")
+
+
 def two_kinds() -> Any:
     small = group("small", "trn2.3xlarge", mechanism=DRA)
     return plan_of(TRN2, small)
@@ -101,7 +125,7 @@ def test_all_under_a_constraint_is_an_error_that_names_the_way_out() -> None:
     constraint = {"matchAttribute": f"{GPU}/uuid"}
     whole = template("gpu", asked, constraints=[constraint])
     report = checked(plan_of(P5), whole, pod("gpu"))
-    assert "write a count" in message(report, "AttemptFailsOnNodegroup")
+    assert "write count: 1 " in message(report, "AttemptFailsOnNodegroup")
 
 
 def test_pods_that_several_groups_serve_are_told_which() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -27,6 +28,7 @@ _MENDS: Final = {
     "AllBreaksConstraint": "write a count",
     TOO_MANY: "split it into two claims",
 }
+_WRITTEN: Final = re.compile(r"[:;] ((?:write |did you mean ).*)\Z", re.DOTALL)
 _STOPPING: Final = ("ExpressionFails", "AllBreaksConstraint")
 _MOST_NAMED: Final = 4
 _MOST_REASONS: Final = 5
@@ -113,7 +115,7 @@ def failing(
         fine = [one.verdict.nodegroup for one in judged if one.verdict.status is Status.FEASIBLE]
         others = f", also for {named(fine)}, which could serve it" if fine else ""
         select = [f"; or select nodes: nodeSelector: {{{NODEGROUP_LABEL}: {one}}}" for one in fine]
-        mend = _MENDS.get(code, "guard the expression")
+        mend = _mend(code, alike[0].reason)
         yield Finding(
             code="AttemptFailsOnNodegroup",
             severity=Severity.ERROR,
@@ -126,8 +128,16 @@ def failing(
 
 
 def _of_claim(code: str, path: str, reason: str) -> Finding:
-    fix = _MENDS.get(code, "mend the expression")
+    fix = _mend(code, reason)
     return Finding(code=code, severity=Severity.ERROR, path=path, message=reason, fix=fix)
+
+
+def _mend(code: str, reason: str) -> str:
+    """What to write, which a reason may say at its end; a guard only where it advises one."""
+    if (code in _MENDS or code == "ExpressionFails") and (found := _WRITTEN.search(reason)):
+        return found[1]
+    otherwise = "guard the expression" if "guard it" in reason else "mend the expression"
+    return _MENDS.get(code, otherwise)
 
 
 def by_both(
