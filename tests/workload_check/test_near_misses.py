@@ -42,6 +42,14 @@ def fix_of(*requests: Any, groups: Any = (L4, P5, L40S)) -> str:
             f"'productname' in {DEVICE} && {DEVICE}.productname == 'x'",
             "did you mean gpu.nvidia.com/productName?",
         ),
+        (
+            f"'index' in {DEVICE} && {DEVICE}.index == 0",
+            "for p5, select by an attribute that the driver publishes",
+        ),
+        (
+            f"'memory' in {DEVICE} && {DEVICE}.memory == 80",
+            "did you mean device.capacity['gpu.nvidia.com'].memory?",
+        ),
     ],
 )
 def test_the_value_to_write_is_told_and_not_a_group_that_could_not_have_it(

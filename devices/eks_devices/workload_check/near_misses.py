@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ..claims.cel_reads import names_read
 from ..feasibility.cel_values import QUANTITY
-from ..feasibility.devices import node_devices, published_names
+from ..feasibility.devices import node_devices
 from ..findings import meant
 from ..mig import mig_gpu
 from ..names import EXTERNAL_OWNER
@@ -23,7 +23,7 @@ ALMOST: Final = 2
 """How far a selector with a slip of the pen is from devices."""
 
 _SELECTOR: Final = re.compile(r"^request ([^:]+): .*?\bselector (\d+)")
-_NEVER: Final = re.compile(r" reads (\S+), which the driver (\S+) never publishes")
+_MEANT: Final = re.compile(r" never publishes;.*(did you mean \S+(?: or \S+)*\?)")
 _FIRST: Final = "firstAvailable"
 _KEY: Final = re.compile(r"\[\s*(['\"])[^'\"]*\1\s*\]")
 _TEXT: Final = re.compile(r"'([^']*)'|\"([^\"]*)\"")
@@ -55,8 +55,8 @@ def near_value(
 
 def near_name(reason: str) -> str:
     """The attribute that one which no driver publishes may stand for; empty where none is alike."""
-    found = _NEVER.search(reason)
-    return meant(found[1], published_names().get(found[2], ())) if found else ""
+    found = _MEANT.search(reason)
+    return found[1] if found else ""
 
 
 def may_be_cut(group: NodegroupPlan) -> bool:
