@@ -58,6 +58,20 @@ def test_the_value_to_write_is_told_and_not_a_group_that_could_not_have_it(
     assert expected in fix_of(request("gpu.nvidia.com", 1, selector))
 
 
+@pytest.mark.parametrize(
+    ("attribute", "expected"),
+    [
+        ("k8s.io/pcieRoot", "for p5, did you mean resource.kubernetes.io/pcieRoot?"),
+        ("resource.kubernetes.io/pcieRoot", "for p5, leave the constraint out"),
+    ],
+)
+def test_the_attribute_that_a_constraint_means_is_told(attribute: str, expected: str) -> None:
+    wanted = template("gpu", request(count=2), constraints=[{"matchAttribute": attribute}])
+    report = checked(plan_of(P5), wanted, pod("gpu"))
+    (found,) = (x.finding for x in report.remarks if x.finding.code == "NoNodegroupServesPod")
+    assert found.fix.startswith(expected)
+
+
 def test_a_plugin_whose_devices_match_a_claim_is_told_first() -> None:
     wanted = request("gpu.nvidia.com", 1, f"{DEVICE}.architecture == 'Ampere'")
     assert fix_of(wanted, groups=(P5, P4D)).startswith("for p4d, ask for nvidia.com/gpu")

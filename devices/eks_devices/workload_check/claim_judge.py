@@ -205,7 +205,8 @@ class ClaimJudge:
             near = (meant(one, self._class_names) for one in unknown)
             return next(filter(None, near), "name a DeviceClass of the cluster")
         return {
-            "ConstraintNeverHolds": "leave the constraint out, or ask for fewer devices",
+            "ConstraintNeverHolds": near_name(verdict.reason)
+            or "leave the constraint out, or ask for fewer devices",
             "ConstraintsNeverHold": "leave a constraint out, or ask for fewer devices",
             "NoDeviceMatches": "change the selector to what these devices have",
             "AttributeNeverPublished": near_name(verdict.reason)

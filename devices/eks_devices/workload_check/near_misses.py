@@ -23,7 +23,7 @@ ALMOST: Final = 2
 """How far a selector with a slip of the pen is from devices."""
 
 _SELECTOR: Final = re.compile(r"^request ([^:]+): .*?\bselector (\d+)")
-_MEANT: Final = re.compile(r" never publishes;.*(did you mean \S+(?: or \S+)*\?)")
+_MEANT: Final = re.compile(r";[^;]*(did you mean \S+(?: or \S+)*\?)")
 _FIRST: Final = "firstAvailable"
 _KEY: Final = re.compile(r"\[\s*(['\"])[^'\"]*\1\s*\]")
 _TEXT: Final = re.compile(r"'([^']*)'|\"([^\"]*)\"")
@@ -54,7 +54,7 @@ def near_value(
 
 
 def near_name(reason: str) -> str:
-    """The attribute that one which no driver publishes may stand for; empty where none is alike."""
+    """The attribute that one which devices do not have may stand for; empty where none is alike."""
     found = _MEANT.search(reason)
     return found[1] if found else ""
 
