@@ -112,7 +112,7 @@ def _add_rehearse(verbs: Any) -> None:
         help="nodes of a group; its desired size unless named, or its maximum without one",
     )
     parser.add_argument(
-        "--namespace", default="default", metavar="NS", help="of objects that name none"
+        "--namespace", "-n", default="default", metavar="NS", help="of objects that name none"
     )
     parser.add_argument(
         "--kubernetes",

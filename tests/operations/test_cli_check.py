@@ -263,9 +263,22 @@ def test_a_file_that_is_not_there_cannot_be_looked_at_and_others_are(check: Chec
     assert "NoNodegroupServesPod" in text
 
 
-@pytest.mark.parametrize(
-    "text", ["", "# nothing\n", "a: 1\n", "- 1\n", "just text\n", "---\n---\n"]
-)
+@pytest.mark.parametrize("text", ["", "# nothing\n", "---\n---\n"])
+def test_where_no_file_holds_anything_nothing_was_looked_at(check: Check, text: str) -> None:
+    code, _, errors = check(text)
+    assert code == 2
+    assert errors == "eks-devices: pods0.yaml: holds no Pod and no claim\n"
+
+
+def test_a_folder_without_files_is_nothing_to_look_at(check: Check, tmp_path: Path) -> None:
+    (tmp_path / "none").mkdir()
+    code, _, errors = check("", ["none"])
+    assert code == 2
+    assert "none: has no file that ends in .yaml, .yml or .json" in errors
+    assert check(RIGHT, ["none"])[0] == 0
+
+
+@pytest.mark.parametrize("text", ["a: 1\n", "- 1\n", "just text\n"])
 def test_a_file_without_manifests_is_told_in_one_line(check: Check, text: str) -> None:
     code, _, errors = check(text)
     assert code == 0

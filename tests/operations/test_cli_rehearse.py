@@ -114,6 +114,19 @@ def test_files_are_judged_before_anything_starts(run, folder):
     assert "wrong.yaml:1: this is no object of Kubernetes" in said
 
 
+def test_a_folder_without_files_is_nothing_to_rehearse(run, folder):
+    (folder / "none").mkdir()
+
+    code, said = run(files=("none",))
+
+    assert code == 2
+    assert "none: has no file that ends in .yaml, .yml or .json" in said
+
+
+def test_the_namespace_has_a_short_option_as_in_the_check(run):
+    assert "no control plane" in run("-n", "train")[1]
+
+
 def test_a_plan_that_is_not_there_is_told(run):
     code, said = run(plan="none")
 

@@ -93,6 +93,7 @@ def _messages(given: Input, looked_at: frozenset[str]) -> Iterator[str]:
     for name in given.named:
         if name in given.files and name not in useful:
             yield f"{name}: holds no Pod and no claim"
+    yield from given.empty_folders
     for folder in given.kustomizations:
         yield (
             f"{folder}: has a kustomization, of which the files are looked at and not what it "
@@ -100,9 +101,7 @@ def _messages(given: Input, looked_at: frozenset[str]) -> Iterator[str]:
         )
     for folder, files in given.folders.items():
         empty = [one for one in files if one in given.files and one not in useful]
-        if not files:
-            yield f"{folder}: has no file that ends in .yaml, .yml or .json"
-        elif empty:
+        if empty:
             yield f"{folder}: {len(empty)} of {len(files)} files hold no Pod and no claim"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from .._json_file import reason
-from .._outcome import COULD_NOT_LOOK, OperationError
+from .._outcome import COULD_NOT_LOOK, FINE, OperationError
 from ..manifests import ManifestDocument, Manifests, Trouble, manifests_of
 from ..manifests._files import MOST_BYTES, chart_trouble, file_content
 
@@ -41,8 +41,15 @@ class Input:
 
     @property
     def code(self) -> int:
-        """The exit code of the files that cannot be looked at; 0 without any."""
-        return max((error.code for _, error in self.problems), default=0)
+        """The exit code of what cannot be looked at, and of nothing to look at; else 0."""
+        nothing = FINE if self.documents or self.troubles else COULD_NOT_LOOK
+        return max((error.code for _, error in self.problems), default=nothing)
+
+    @property
+    def empty_folders(self) -> tuple[str, ...]:
+        """What to tell of folders without files, in words."""
+        ends = "has no file that ends in .yaml, .yml or .json"
+        return tuple(f"{folder}: {ends}" for folder, files in self.folders.items() if not files)
 
 
 def read_files(names: Sequence[str], *, without: str) -> Input:

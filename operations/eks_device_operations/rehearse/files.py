@@ -130,7 +130,8 @@ def read_items(names: Sequence[str], *, without: str = "") -> Given:
         worst = max(code for code, _ in wrong)
         raise OperationError(*(message for _, message in wrong), code=worst)
     if not given.items:
-        raise OperationError(*given.notes, "the files hold no object", code=COULD_NOT_LOOK)
+        told = (*given.notes, *found.empty_folders, "the files hold no object")
+        raise OperationError(*told, code=COULD_NOT_LOOK)
     return given
 
 
