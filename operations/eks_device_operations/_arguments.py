@@ -46,6 +46,27 @@ def _add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document")
 
 
+def _add_manifests(parser: argparse.ArgumentParser) -> None:
+    """Which manifests a verb looks at, and the plan of which cluster."""
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="files, folders of YAML and JSON, or - for stdin"
+    )
+    parser.add_argument(
+        "--plan",
+        default="cdk.out",
+        metavar="CDK_OUT",
+        help="the folder that 'cdk synth' wrote, or a plan file in it; cdk.out unless named",
+    )
+    parser.add_argument("--cluster", metavar="PATH", help="the cluster, where the plan has several")
+    parser.add_argument(
+        "--namespace",
+        "-n",
+        default="default",
+        metavar="NAME",
+        help="the namespace of manifests that name none; default unless named",
+    )
+
+
 def _add_instances(verbs: Any) -> None:
     text = "list the instance types with accelerators, or tell everything about some"
     parser = verbs.add_parser("instances", help=text, description=text, epilog=_EXIT_CODES)
@@ -71,23 +92,7 @@ def _add_check(verbs: Any) -> None:
     text = "hold the Pods and claims of manifests against the node groups of a plan"
     more = "; needs the extra 'check'"
     parser = verbs.add_parser("check", help=text, description=text + more, epilog=_EXIT_CODES)
-    parser.add_argument(
-        "files", nargs="+", metavar="FILE", help="files, folders of YAML and JSON, or - for stdin"
-    )
-    parser.add_argument(
-        "--plan",
-        default="cdk.out",
-        metavar="CDK_OUT",
-        help="the folder that 'cdk synth' wrote, or a plan file in it; cdk.out unless named",
-    )
-    parser.add_argument("--cluster", metavar="PATH", help="the cluster, where the plan has several")
-    parser.add_argument(
-        "--namespace",
-        "-n",
-        default="default",
-        metavar="NAME",
-        help="the namespace of manifests that name none; default unless named",
-    )
+    _add_manifests(parser)
     _add_json(parser)
 
 
@@ -95,24 +100,12 @@ def _add_rehearse(verbs: Any) -> None:
     text = "place the Pods of manifests on the nodes of a plan, by a real control plane"
     more = "; needs the extras 'controlplane' and 'check', and binaries of Kubernetes"
     parser = verbs.add_parser("rehearse", help=text, description=text + more, epilog=_EXIT_CODES)
-    parser.add_argument(
-        "files", nargs="+", metavar="FILE", help="files, folders of YAML and JSON, or - for stdin"
-    )
-    parser.add_argument(
-        "--plan",
-        default="cdk.out",
-        metavar="CDK_OUT",
-        help="the folder that 'cdk synth' wrote, or a plan file in it; cdk.out unless named",
-    )
-    parser.add_argument("--cluster", metavar="PATH", help="the cluster, where the plan has several")
+    _add_manifests(parser)
     parser.add_argument(
         "--nodes",
         action="append",
         metavar="GROUP=N",
         help="nodes of a group; its desired size unless named, or its maximum without one",
-    )
-    parser.add_argument(
-        "--namespace", "-n", default="default", metavar="NS", help="of objects that name none"
     )
     parser.add_argument(
         "--kubernetes",

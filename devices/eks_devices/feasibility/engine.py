@@ -23,7 +23,7 @@ CAPACITY_DOMAINS: Final = "device.capacityDomains"
 # What stands for a comparison that Kubernetes answers with an error.
 REFUSED: Final = "comparedWithVersion"
 
-_PACKAGE: Final = "https://pypi.org/project/cel-expr-python/"
+_PACKAGE: Final = "https://github.com/cel-expr/cel-python"
 
 
 @functools.cache
