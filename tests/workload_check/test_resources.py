@@ -323,3 +323,10 @@ def test_devices_that_are_claimed_and_asked_for_beside_are_told_with_their_sum()
     assert codes(checked(plan_of(P5), two, pod("gpu"))) == []
     other = template("efa", request(EFA))
     assert codes(checked(plan_of(P5), other, pod("efa", limits=resource))) == []
+
+
+def test_pods_with_efa_are_told_the_pages_that_a_group_itself_reserves() -> None:
+    own = plan_of(group("p5", "p5.48xlarge", mechanism=DRA, hugepages_2mi=2048))
+    report = checked(own, template("efa", request(EFA)), pod("efa"))
+    (found,) = [x.finding for x in report.remarks if x.finding.code == "EfaWithoutHugePages"]
+    assert "p5 has 4096Mi" in found.fix
