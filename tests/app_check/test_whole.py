@@ -13,6 +13,7 @@ from tests.short_names import DRA
 
 from eks_devices import Finding, Severity
 from eks_devices.app_check import check_manifests
+from eks_devices.workload_check import Document
 
 PLAN = cluster_of({"instance_type": "p5.48xlarge"}, {"instance_type": "trn2.48xlarge"})
 NEVER = 'device.attributes["gpu.nvidia.com"].productName == "Voodoo"'
@@ -42,6 +43,17 @@ def test_a_claim_that_no_group_serves_is_told_once_with_each_reason():
     assert told.path == "Stack/Jobs: Job default/train.spec.template.spec"
     assert "g0: request one: it wants 9 devices" in told.message
     assert "g1: " in told.message
+
+
+def test_claims_of_one_name_that_two_constructs_send_to_one_cluster_are_an_error():
+    sent = [
+        Document(origin="Stack/First", content=template(1)),
+        Document(origin="Stack/Second", content=template(2)),
+    ]
+    told = [one.finding for one in check_manifests(sent, PLAN).findings]
+    (clash,) = [one for one in told if one.code == "ClaimNameClash"]
+    assert clash.severity is Severity.ERROR
+    assert "Stack/First" in clash.message
 
 
 def test_a_claim_that_no_pod_names_is_judged_too():

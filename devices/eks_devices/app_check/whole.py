@@ -75,7 +75,8 @@ def check_manifests(
     given = [one for one in flattened(documents) if not _is_manager(one)]
     known = judgeable(given)
     numbered = [
-        replace(one, origin=str(number), source=one.place) for number, one in enumerate(known)
+        replace(one, origin=str(number), source=one.place, of_app=True)
+        for number, one in enumerate(known)
     ]
     report = check_workloads(numbered, plan, planned_claims=planned_claims)
     quiet = _Quiet(known, report, _keys(given) - _keys(known), _refused(planned_claims, plan))

@@ -32,6 +32,7 @@ class Document:
         default_namespace: The namespace of what names none.
         source: What people call the place that it comes from, where `origin` is a key; those of one
             source are sent to one cluster.
+        of_app: Whether it is sent to the same cluster as all others, wherever they come from.
     """
 
     origin: str
@@ -39,6 +40,11 @@ class Document:
     base: Steps = ()
     default_namespace: str = DEFAULT_NAMESPACE
     source: str = ""
+    of_app: bool = False
+
+    def is_sent_with(self, other: Document) -> bool:
+        """Whether both are sure to be sent to one cluster."""
+        return (self.of_app and other.of_app) or self.place == other.place
 
     @property
     def place(self) -> str:

@@ -38,7 +38,7 @@ def clashes(whole: Whole) -> Iterator[ToldOfDocument]:
             continue
         # Metadata can change later.
         if _spec(first) != _spec(copy):
-            is_apart = not _is_planned(whole, first) and first.place != copy.place
+            is_apart = not _is_planned(whole, first) and not first.is_sent_with(copy)
             yield document, _STEPS, (_clash_of_files if is_apart else _clash)(copy, origin)
         elif not _is_planned(whole, first):
             yield document, _STEPS, _repeated(copy, origin)
