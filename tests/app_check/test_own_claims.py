@@ -116,11 +116,15 @@ def test_of_many_groups_the_first_are_named():
 
 
 @pytest.mark.parametrize(
-    ("selector", "code"), [(NOTHING, "ExpressionFails"), ("1", "ExpressionInvalid")]
+    ("selector", "code", "fix"),
+    [
+        (NOTHING, "ExpressionFails", "select by an attribute that is published"),
+        ("1", "ExpressionInvalid", "compare it with something, by == or the like"),
+    ],
 )
-def test_expressions_at_fault_are_to_be_corrected(selector, code):
+def test_expressions_at_fault_are_told_with_what_to_write(selector, code, fix):
     (told,) = on_own(claim_of(gpu(selector)), cluster_of(P5))
-    assert (told.code, told.fix) == (code, "correct the expression")
+    assert (told.code, told.fix) == (code, fix)
 
 
 def test_what_the_rules_of_claims_say_already_is_not_told_again():

@@ -6,7 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.cluster.oracle.comparison import Comparison
 from tests.cluster.oracle.oracle import Answer, Scope, gates, question
+from tests.feasibility.test_cel_advice import REFUSED
 from tests.generated.shares_and_parts import CLASS, CLASSES, Generator, held, judgement, stored
 
 from eks_devices.feasibility.judge import judged
@@ -61,7 +63,9 @@ def test_the_same_devices_are_given(cases, answers):
 def test_little_is_left_open(cases):
     found = [judgement(case) for case in cases]
     # What crashes the first patches of a minor is never certain.
-    unknown = [one for one in found if one.status == "unknown" and one.code != "AllOfPartitions"]
+    unknown = [
+        one for one in found if one.status == "unknown" and one.cause.code != "AllOfPartitions"
+    ]
 
     assert len(unknown) < CASES / 20
 
@@ -75,6 +79,12 @@ def test_as_many_pods_fit_as_the_allocator_serves_one_after_another(oracle, case
             counted += 1
             assert served(oracle, case) == found.fits, case.seed
     assert counted > 50
+
+
+def test_what_is_told_as_refused_is_refused(oracle):
+    comparison = Comparison(oracle)
+
+    assert [text for text, _ in REFUSED if not comparison.is_refused(text)] == []
 
 
 def served(oracle, case):

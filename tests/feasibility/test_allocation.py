@@ -8,7 +8,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from eks_devices.feasibility.allocation import MAX_DEVICES, allocate
+from eks_devices.feasibility.allocation import allocate
+from eks_devices.feasibility.causes import MAX_DEVICES
 from eks_devices.feasibility.endings import Ending, Pick
 from eks_devices.feasibility.expressions import Answer, Outcome
 from eks_devices.feasibility.flow import decided
@@ -185,7 +186,7 @@ def test_a_device_that_all_meets_first_decides_whether_the_attempt_stops():
     # With the first device used, All cannot be had; with the second used, it breaks the constraint.
     with pytest.raises(FailedError):
         naive(case)
-    assert allocate(case).code == "AllBreaksConstraint"
+    assert allocate(case).cause.code == "AllBreaksConstraint"
 
 
 @settings(max_examples=150, deadline=None)

@@ -76,8 +76,8 @@ def test_as_many_pods_share_a_device_as_its_capacity_has_room_for(policy, amount
 def test_an_amount_that_the_device_or_its_policy_does_not_have_is_infeasible(policy, amount):
     found = said([shared(policy)], claim(asks(amount)))
 
-    assert (str(found.status), found.code) == ("infeasible", "AmountNotThere")
-    assert "memory" in found.text
+    assert (str(found.status), found.cause.code) == ("infeasible", "AmountNotThere")
+    assert "memory" in found.cause.text
 
 
 def test_devices_that_are_too_small_or_tainted_do_not_count():
@@ -85,8 +85,8 @@ def test_devices_that_are_too_small_or_tainted_do_not_count():
 
     found = said(mixed, claim(asks("4Gi", count=2)))
 
-    assert found.code == "TooFewDevices"
-    assert "at most 1 such" in found.text
+    assert found.cause.code == "TooFewDevices"
+    assert "at most 1 such" in found.cause.text
 
 
 def test_a_device_that_is_not_shared_and_too_small_hides_no_larger_one():
@@ -103,8 +103,8 @@ def test_a_device_that_is_not_shared_and_too_small_hides_no_larger_one():
 def test_a_capacity_that_no_device_has_is_infeasible():
     wanted = exactly("any", capacity={"requests": {"cores": "1"}})
 
-    assert said([shared()], claim(wanted)).code == "AmountNotThere"
-    assert said([{"name": "whole"}], claim(wanted)).code == "AmountNotThere"
+    assert said([shared()], claim(wanted)).cause.code == "AmountNotThere"
+    assert said([{"name": "whole"}], claim(wanted)).cause.code == "AmountNotThere"
 
 
 def test_claims_and_requests_of_a_pod_share_a_device_and_one_request_does_not():
@@ -113,14 +113,14 @@ def test_claims_and_requests_of_a_pod_share_a_device_and_one_request_does_not():
     assert said([shared()], claim(*two)).status == "feasible"
     assert said([shared()], claim(two[0]), claim(two[1])).status == "feasible"
     assert said([shared()], claim(*two, asks("1", name="c"))).status == "infeasible"
-    assert said([shared()], claim(asks("1", count=2))).code == "TooFewDevices"
+    assert said([shared()], claim(asks("1", count=2))).cause.code == "TooFewDevices"
 
 
 def test_a_device_that_is_not_shared_is_had_whole_whatever_the_amount():
     whole = {"name": "gpu", "capacity": {"memory": {"value": "16Gi"}}}
 
     assert outcome(said([whole], template(asks("1Gi")))) == ("feasible", 1)
-    assert said([whole], claim(asks("17Gi"))).code == "AmountNotThere"
+    assert said([whole], claim(asks("17Gi"))).cause.code == "AmountNotThere"
 
 
 @pytest.mark.parametrize("version", ["1.34", "1.35"])
@@ -133,7 +133,7 @@ def test_older_minors_drop_amounts_and_hand_devices_out_whole(version):
 def test_what_cannot_be_counted_fails_or_is_unknown():
     huge = claim(asks("10E"))
 
-    assert said([shared(STEPS)], huge).code == "AmountFails"
+    assert said([shared(STEPS)], huge).cause.code == "AmountFails"
     assert said([shared(STEPS)], huge, version="1.36").status == "unknown"
 
 
@@ -169,9 +169,11 @@ def test_parts_of_a_device_are_had_together_as_far_as_its_counters_go():
     both, other = claim(named("half-0"), named("half-1")), claim(named("half-0"), named("whole"))
 
     assert said(PARTS, both, counters=CUT).status == "feasible"
-    assert said(PARTS, other, counters=CUT).code == "TooFewDevicesTogether"
+    assert said(PARTS, other, counters=CUT).cause.code == "TooFewDevicesTogether"
     assert said(PARTS, template(exactly("any")), counters=CUT).fits == 2
-    assert said(PARTS, claim(exactly("any", count=3)), counters=CUT).code == "PartitionsDoNotFit"
+    assert (
+        said(PARTS, claim(exactly("any", count=3)), counters=CUT).cause.code == "PartitionsDoNotFit"
+    )
 
 
 def test_a_later_alternative_is_taken_where_the_first_has_no_counters_left():
@@ -187,8 +189,8 @@ def test_all_of_parts_may_crash_schedulers_of_1_36():
 
     assert said(PARTS, every, counters=CUT).status == "feasible"
     old = said(PARTS, every, counters=CUT, version="1.36")
-    assert (str(old.status), old.code) == ("unknown", "AllOfPartitions")
-    assert "1.36.2" in old.text
+    assert (str(old.status), old.cause.code) == ("unknown", "AllOfPartitions")
+    assert "1.36.2" in old.cause.text
 
 
 BROKEN = {"name": "gpu"} | TAINTED
@@ -214,7 +216,7 @@ def test_a_tainted_device_is_had_by_those_who_tolerate_it(toleration, expected):
     found = said([BROKEN], wanted)
 
     assert found.status == expected
-    assert found.code == ("" if expected == "feasible" else "DeviceTainted")
+    assert found.cause.code == ("" if expected == "feasible" else "DeviceTainted")
     assert said([BROKEN], wanted, version="1.35").status == "feasible"
 
 

@@ -113,7 +113,7 @@ def test_a_claim_that_is_built_to_explode_ends_soon_and_right(name):
     assert time.process_time() - started < 1.0
     assert str(found.status) in allowed
     if found.status == "unknown":
-        assert found.code == "SearchLimit"
+        assert found.cause.code == "SearchLimit"
 
 
 @pytest.mark.parametrize(("claims", "expected"), [(8, ("feasible", 1)), (9, ("infeasible", None))])

@@ -59,7 +59,7 @@ def test_all_under_a_constraint_says_the_count_that_can_be_had(name, gpus, code,
     found = verdict(name, claim(gpu, ALL_EFAS, match(PCIE_ROOT)), efa=True)
 
     assert (found.status, found.code) == ("error", code)
-    assert f"write {count} instead of All" in found.reason
+    assert f"write {count} instead of All" in found.fix
 
 
 @pytest.mark.parametrize(("name", "gpus", "efas"), [(P5, 1, 4), (P4D, 2, 1), (P5EN, 1, 4)])
@@ -73,14 +73,14 @@ def test_no_count_is_told_where_none_can_be_had():
     found = verdict(P5EN, claim(ALL_EFAS, exactly(GPU, count=3), match(PCIE_ROOT)))
 
     assert found.code == "AllBreaksConstraint"
-    assert "write a count instead of All" in found.reason
+    assert "write a count instead of All" in found.fix
 
 
 def test_too_many_devices_without_a_constraint_get_no_such_advice():
     found = verdict(P5, claim(exactly(GPU), ALL_EFAS))
 
     assert found.code == "TooManyDevicesInClaim"
-    assert "instead of All" not in found.reason
+    assert found.fix == "split it into two claims"
 
 
 def test_nothing_is_told_of_alternatives_and_of_what_only_a_node_knows():

@@ -50,8 +50,13 @@ def test_an_attribute_that_no_device_has_is_told_as_lacking():
 
 
 def test_a_selector_that_reads_nothing_is_told_by_its_number():
-    found = reason_of("p5.48xlarge", GPU, "device.driver == 'other'")
+    found = reason_of("p5.48xlarge", GPU, "1 > 2")
     assert found.reason.endswith("matches none of the 8 devices of the class gpu.nvidia.com")
+
+
+def test_the_driver_is_told_where_it_is_asked_for():
+    found = reason_of("p5.48xlarge", GPU, "device.driver == 'nvidia.com'")
+    assert found.reason.endswith("which have driver gpu.nvidia.com")
 
 
 @pytest.mark.parametrize("name", ["rdma", "pciSubsystem", "numaNode"])

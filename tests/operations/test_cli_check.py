@@ -112,7 +112,7 @@ def test_pods_that_a_group_serves_are_fine(check: Check) -> None:
 def test_pods_that_nothing_serves_are_told_with_file_line_reason_and_fix(check: Check) -> None:
     code, text, _ = check(WRONG)
     first, claim, fix, *_ = text.splitlines()
-    assert claim == "  by pods0.yaml:2: ResourceClaimTemplate default/gpu"
+    assert claim == "  by pods0.yaml:11: ResourceClaimTemplate default/gpu"
     assert code == 1
     assert first.startswith("pods0.yaml:21: error NoNodegroupServesPod Job default/train: ")
     assert "p5: request gpu: it wants 9 devices of a node that has at most 8" in first

@@ -237,7 +237,7 @@ def test_claims_of_equal_content_keep_their_own_names() -> None:
     other = template("other", request())
     report = checked(PLAN, ONE, other, pod("gpu"), pod("other"))
     claims = [one.verdicts[0].devices[0].claim for one in report.pods]
-    assert claims == ["claims.default/gpu", "claims.default/other"]
+    assert claims == ["gpu", "other"]
 
 
 ALL_EFAS = {"name": "efa", "exactly": {"deviceClassName": EFA, "allocationMode": "All"}}

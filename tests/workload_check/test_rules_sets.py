@@ -69,7 +69,7 @@ def test_pods_are_judged_by_the_template_of_their_own_file_else_by_the_first() -
 
     unserved = [x for x in report.remarks if x.finding.code == "NoNodegroupServesPod"]
     assert [x.document.place for x in unserved] == ["a.yaml", "c.yaml"]
-    assert [x.related[0].place for x in unserved] == ["a.yaml", "a.yaml"]
+    assert [x.related[0][0].place for x in unserved] == ["a.yaml", "a.yaml"]
     (clash,) = [x for x in report.remarks if x.finding.code == "ClaimNameClash"]
     assert "in a.yaml asks for something else" in clash.finding.message
 

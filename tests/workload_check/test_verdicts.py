@@ -77,7 +77,7 @@ def test_a_failing_expression_stops_the_attempt() -> None:
     [
         ("driverVersion >= '580'", "write driverVersion.compareTo(semver('580.0.0')) >= 0"),
         ("productname == 'x'", "did you mean gpu.nvidia.com/productName?"),
-        ("never == 'x'", "mend the expression"),
+        ("never == 'x'", "select by an attribute that is published"),
     ],
 )
 def test_the_fix_of_an_expression_that_fails_is_what_to_write(selector: str, fix: str) -> None:

@@ -47,15 +47,13 @@ def claim_faults(
         EksDevicesError: The extra `check` is not installed, `CheckExtraMissing`.
     """
     codes = {one.code for one in said}
-    names: dict[tuple[Status, str, str], list[NodegroupPlan]] = {}
+    alike: dict[tuple[Status, str, str], tuple[Verdict, list[NodegroupPlan]]] = {}
     for group in groups:
         found = _of_group([check_claims([manifest], one)[0] for one in _by_type(group)])
         if found.status is not Status.FEASIBLE and codes.isdisjoint(_SAID.get(found.code, ())):
-            names.setdefault((found.status, found.code, found.reason), []).append(group)
-    told = (
-        _of_verdict(claim.path, status, code, reason, where)
-        for (status, code, reason), where in names.items()
-    )
+            key = found.status, found.code, found.reason
+            alike.setdefault(key, (found, []))[1].append(group)
+    told = (_of_verdict(claim.path, found, where) for found, where in alike.values())
     return [one for one in told if one is not None]
 
 
@@ -79,9 +77,8 @@ def _of_group(verdicts: Sequence[Verdict]) -> Verdict:
     return replace(worst, status=Status.UNKNOWN, code="DependsOnInstanceType", reason=reason)
 
 
-def _of_verdict(
-    path: str, status: Status, code: str, reason: str, groups: Sequence[NodegroupPlan]
-) -> Finding | None:
+def _of_verdict(path: str, found: Verdict, groups: Sequence[NodegroupPlan]) -> Finding | None:
+    status, code, reason = found.status, found.code, found.reason
     where = listed_names([one.name for one in groups])
     if status is Status.UNKNOWN:
         if code in _SILENT:
@@ -97,15 +94,9 @@ def _of_verdict(
         message,
         got=groups[0].instance_type,
         allowed="a claim that a node with nothing on it can serve",
-        fix=_fix(code),
+        fix=found.fix or "change the request, or add the claim to a group whose nodes can serve it",
         source=_SOURCE,
     )
-
-
-def _fix(code: str) -> str:
-    if code in (_OF_CLAIM, "ExpressionFails"):
-        return "correct the expression"
-    return "change the request, or add the claim to a group whose nodes can serve it"
 
 
 def fleet_findings(

@@ -10,20 +10,19 @@ Source: https://github.com/kubernetes/kubernetes
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from .agreement import Agreed, nothing_agreed, with_value, without
 from .amounts import Amounts
-from .endings import Ending, Pick, Result, StoppedError
+from .causes import MAX_DEVICES, all_breaks, no_amount, no_answer, no_value, too_many
+from .endings import NO_CAUSE, Cause, Ending, Pick, Result, StoppedError
 from .expressions import Answer, Outcome
 from .holdings import NOTHING_HELD, Holdings, has_room, with_device
 from .places import Likeness, Place, counts_of, weight
 from .problem import NOTHING, UNKNOWN, Option, Problem
-from .shared_values import count_instead, instead_of_all
 
-MAX_DEVICES: Final = 32
-"""Devices of one claim (AllocationResultsMaxSize)."""
 # A device that is looked at in vain is less work than one that is tried with all that follows.
 _LOOK, _TAKE = 1, 7
 _MOST_EFFORT: Final = 160_000
@@ -86,9 +85,7 @@ class _Search:
             for request in claim:
                 least += min(self._count(option) for option in request)
             if least > MAX_DEVICES:
-                text = f"the claim wants {least} devices, and a claim has at most {MAX_DEVICES}"
-                text += instead_of_all(self.given, index)
-                raise StoppedError(Ending.FAILS, "TooManyDevicesInClaim", text)
+                raise StoppedError(Ending.FAILS, too_many(self.given, index, least))
 
     def _count(self, option: Option) -> int:
         if option.ask.count is not None:
@@ -143,7 +140,7 @@ class _Search:
                 break
             agreed = self._all_agreed(at, option, device)
             if agreed is None:
-                raise self._broken(at, option, device)
+                raise StoppedError(Ending.FAILS, all_breaks(self.given, option, device))
             if not self._has_room(at.held, option, device):
                 break
             self.picks.append(Pick(at.claim, at.request, number, device))
@@ -153,18 +150,6 @@ class _Search:
                 return True
         del self.picks[before:]
         return False
-
-    def _broken(self, at: Place, option: Option, device: int) -> StoppedError:
-        claim = self.given.wanted[at.claim]
-        about = [claim.constraints[one] for one in option.constraints]
-        names = ", ".join(one.attribute for one in about)
-        how = "differ in" if all(one.is_distinct for one in about) else "share"
-        text = (
-            f"the request {option.ask.name} is for all devices that match, and device number "
-            f"{device} does not {how} {names}; "
-            f"write {count_instead(self.given, at.claim, option)} instead of All"
-        )
-        return StoppedError(Ending.FAILS, "AllBreaksConstraint", text)
 
     def _some(self, at: Place, number: int, option: Option) -> bool:
         return self._pick(at, number, option, int(option.ask.count or 0), 0)
@@ -232,17 +217,18 @@ class _Search:
         return not (at.own if option.ask.admin else at.held.used) >> device & 1
 
     def _check_match(self, option: Option, device: int) -> None:
-        what = f"an expression of the request {option.ask.name} fails on a device"
-        self._check(option.answers[device], "ExpressionFails", what)
+        self._check(option, option.answers[device], no_answer)
         amounts = option.amounts[device] if option.amounts else ()
         if isinstance(amounts, Answer):
-            self._check(amounts, "AmountFails", f"the request {option.ask.name} asks for an amount")
+            self._check(option, amounts, no_amount)
 
-    def _check(self, answer: Answer, code: str, what: str) -> None:
+    def _check(
+        self, option: Option, answer: Answer, cause: Callable[[Option, Answer], Cause]
+    ) -> None:
         if answer.outcome is Outcome.FAILS:
-            raise StoppedError(Ending.FAILS, code, f"{what}: {answer.text}")
+            raise StoppedError(Ending.FAILS, cause(option, answer))
         if answer.outcome is Outcome.UNCLEAR and not self.hopeful:
-            raise StoppedError(Ending.UNCLEAR, "KnownAtRunTime", answer.text)
+            raise StoppedError(Ending.UNCLEAR, cause(option, answer))
 
     def _has_room(self, held: Holdings, option: Option, device: int) -> bool:
         """Whether a device has, and has left, what a request takes of its capacities."""
@@ -284,9 +270,7 @@ class _Search:
         if value == UNKNOWN and self.hopeful:
             return at.agreed[constraint]
         if value == UNKNOWN:
-            attribute = self.given.wanted[at.claim].constraints[constraint].attribute
-            text = f"only a running node tells {attribute}"
-            raise StoppedError(Ending.UNCLEAR, "KnownAtRunTime", text)
+            raise StoppedError(Ending.UNCLEAR, no_value(self.given, at.claim, constraint))
         if value == NOTHING:
             return None
         return with_value(at.agreed[constraint], at.request, value, self.given.scheduler)
@@ -294,4 +278,4 @@ class _Search:
     def _step(self, at: Place, effort: int) -> None:
         self.effort += effort
         if self.effort > _MOST_EFFORT or len(self.picks) + at.claim > _DEEPEST:
-            raise StoppedError(Ending.LIMIT, "SearchLimit", "the search is too long")
+            raise StoppedError(Ending.LIMIT, NO_CAUSE)

@@ -15,6 +15,7 @@ from ..typecheck import listed, wrong_type
 from .asked import Claim, path_of, read_class, read_manifest
 from .classes import installed_classes
 from .devices import node_devices
+from .endings import Cause
 from .judge import Judgement, judged
 from .minors import scheduler_of
 from .slices import NodeDevices
@@ -72,8 +73,14 @@ def verdicts_of_read(
     plan: ClusterPlan,
     device_classes: Sequence[Mapping[str, Any]],
 ) -> tuple[Verdict, ...]:
-    """The same of manifests whose faults are told already, or that nobody wrote."""
-    read = [read_manifest(one, "claim", is_written=False) for one in claims]
+    """The same of manifests whose faults are told already, or that nobody wrote.
+
+    Claims are told by their names alone.
+    """
+    read = [
+        replace(read_manifest(one, "claim", is_written=False), path=str(one["metadata"]["name"]))
+        for one in claims
+    ]
     return _verdicts(claims, plan, device_classes=device_classes, read=read)
 
 
@@ -150,16 +157,24 @@ def _verdict_of_node(
             status=Status.INFEASIBLE,
             code=error.fault.code,
             reason=error.fault.message,
+            claim=error.path,
+            fix=error.fault.fix,
         )
     found = _as_of(group.kubernetes_version, wanted, judged(wanted, node, classes))
+    cause = found.cause
     return Verdict(
         nodegroup=group.name,
         status=found.status,
-        code=found.code,
-        reason=found.text,
+        code=cause.code,
+        reason=cause.text,
+        claim="" if cause.claim is None else wanted[cause.claim].path,
+        **{name: getattr(cause, name) for name in _PLACES},
         fits=found.fits,
         devices=_devices(wanted, node, found),
     )
+
+
+_PLACES: Final = ("request", "selector", "constraint", "device_class", "wants", "has", "fix")
 
 
 def _as_of(version: str, wanted: tuple[Wanted, ...], found: Judgement) -> Judgement:
@@ -167,28 +182,28 @@ def _as_of(version: str, wanted: tuple[Wanted, ...], found: Judgement) -> Judgem
     mistaken = scheduler_of(version).loses_alternatives and any(
         one.all_is_alternative for claim in wanted for one in claim.requests
     )
-    if not mistaken or found.code in _BEFORE_THE_SEARCH:
+    if not mistaken or found.cause.code in _BEFORE_THE_SEARCH:
         return found
     text = (
         "an alternative other than the first asks for all devices, and the scheduler of "
         f"Kubernetes {version} goes on with the first one after one device of it"
     )
-    return Judgement(Status.UNKNOWN, "AllAsAlternative", text)
+    return Judgement(Status.UNKNOWN, Cause("AllAsAlternative", text))
 
 
 class _NotOnTypeError(Exception):
     """A claim of ours that its own rules refuse on the type of a group."""
 
-    def __init__(self, fault: Finding) -> None:
+    def __init__(self, path: str, fault: Finding) -> None:
         super().__init__()
-        self.fault = fault
+        self.path, self.fault = path, fault
 
 
 def _of_ours(claim: Any, group: NodegroupPlan) -> Wanted:
     try:
         manifest = written_manifest(claim, group)
     except EksDevicesError as error:
-        raise _NotOnTypeError(error.faults[0]) from error
+        raise _NotOnTypeError(path_of(claim), error.faults[0]) from error
     return read_manifest(manifest, path_of(claim))
 
 

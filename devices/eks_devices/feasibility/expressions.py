@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from . import form
+from .cel_advice import advice
 from .costs import too_costly
 from .engine import (
     ATTRIBUTE_DOMAINS,
@@ -18,6 +19,15 @@ from .engine import (
     checker,
     engine,
     evaluator,
+)
+from .engine_words import (
+    LONGEST,
+    in_words,
+    is_no_cel,
+    is_too_deep,
+    mixes_numbers,
+    names_nothing,
+    with_place,
 )
 from .slices import NodeDevice
 from .types_known import failing
@@ -31,9 +41,6 @@ CELSelectorExpressionMaxLength)
 """
 # Brackets in brackets that Kubernetes takes.
 _DEEPEST: Final = 250
-_LONGEST_TOLD: Final = 300
-# The engine writes where a mistake is after this; the rest of its text is enough for people.
-_PICTURE: Final = "\n"
 _ANY: Final = "DYN"
 # What the engine says of a bound map after a macro went through one.
 _LOST_VARIABLE: Final = "SELECT to non-message type"
@@ -51,10 +58,16 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An outcome and, where it is neither true nor false, the reason."""
+    """An outcome and, where it is neither true nor false, the reason.
+
+    `fix` is what to write instead, empty where that is not known; `selector` is the index of the
+    expression among those of a request, None for those of a class.
+    """
 
     outcome: Outcome
     text: str = ""
+    fix: str = ""
+    selector: int | None = None
 
 
 _TRUE, _FALSE = Answer(Outcome.TRUE), Answer(Outcome.FALSE)
@@ -87,6 +100,7 @@ def selector(text: str) -> Selector:
     Raises:
         EksDevicesError: The CEL engine is not installed.
     """
+    text = form.indexed(text)
     return Selector(
         text=text,
         problem=_problem(text),
@@ -107,7 +121,7 @@ def _problem(text: str) -> Answer | None:
     if unimitated:
         return Answer(Outcome.UNCLEAR, unimitated)
     if refused := _no_truth(kind) or _no_pattern(text):
-        return Answer(Outcome.FAILS, refused)
+        return Answer(Outcome.FAILS, refused, advice(text, refused))
     if (mixed := _mixed(text)) is not None:
         return mixed
     costly = too_costly(text)
@@ -127,13 +141,15 @@ def _no_text(text: str) -> str:
 def _refused(text: str, told: str, unimitated: str) -> Answer:
     """What an error of the checker means, which may be one of the engine alone."""
     why = ""
-    if form.mixes_numbers(told):
+    if mixes_numbers(told):
         why = "it orders numbers of two types, which the engine does not"
-    elif form.is_too_deep(told) and form.depth(text) < _DEEPEST:
+    elif is_too_deep(told) and form.depth(text) < _DEEPEST:
         why = "it is nested more deeply than the engine follows"
-    elif not form.names_no_field(told) and not form.is_no_cel(text, told):
+    elif not (names_nothing(text, told) or is_no_cel(text, told)):
         why = unimitated
-    return Answer(Outcome.UNCLEAR, why) if why else Answer(Outcome.FAILS, _told(told))
+    if why:
+        return Answer(Outcome.UNCLEAR, why)
+    return Answer(Outcome.FAILS, with_place(told), advice(text, in_words(told)))
 
 
 def _no_truth(kind: Any) -> str:
@@ -147,7 +163,7 @@ def _no_pattern(text: str) -> str:
     for pattern in written_patterns(text):
         value = _program(f"''.matches({pattern})").eval(data={})
         if value.type() == engine().Type.ERROR:
-            return f"it matches with no pattern: {pattern[:_LONGEST_TOLD]}"
+            return f"it matches with no pattern: {pattern[:LONGEST]}"
     return ""
 
 
@@ -198,6 +214,7 @@ def evaluate(text: str, device: NodeDevice) -> Answer:
     found = selector(text)
     if found.problem is not None:
         return found.problem
+    text = found.text
     at_run_time = sorted(name for name in device.at_run_time if found.may_read(name))
     if at_run_time:
         if any(_is_false(part.strip(), device) for part in form.conjuncts(text)):
@@ -223,11 +240,12 @@ def _failure(text: str, device: NodeDevice) -> Answer | None:
     """How an expression fails for every value of attributes whose types are known, if it does."""
     parts = [one.strip() for one in form.conjuncts(text)]
     reasons = [failing(one, device) for one in parts]
-    if not any(reasons):
+    found = next(filter(None, reasons), None)
+    if found is None:
         return None
     others = (part for part, why in zip(parts, reasons, strict=True) if not why)
     is_sure = all(evaluate(one, device).outcome in (Outcome.TRUE, Outcome.FAILS) for one in others)
-    return Answer(Outcome.FAILS, next(filter(None, reasons))) if is_sure else None
+    return Answer(Outcome.FAILS, *found) if is_sure else None
 
 
 def _evaluated(text: str, literals: frozenset[str], device: NodeDevice) -> Answer:
@@ -249,7 +267,7 @@ def _evaluated(text: str, literals: frozenset[str], device: NodeDevice) -> Answe
         value = _program(imitated).eval(data=data)
     except RuntimeError as error:
         # The engine stops what runs on too long; where Kubernetes stops is another matter.
-        return Answer(Outcome.UNCLEAR, _told(str(error)))
+        return Answer(Outcome.UNCLEAR, in_words(str(error)))
     return _answer(text, device, value.type(), value.plain_value())
 
 
@@ -262,7 +280,7 @@ def _answer(text: str, device: NodeDevice, kind: Any, plain: Any) -> Answer:
         return _TRUE if plain else _FALSE
     if kind == types.ERROR and (unlike_there := _failing_here(str(plain), text)):
         return Answer(Outcome.UNCLEAR, unlike_there)
-    return Answer(Outcome.FAILS, _told(str(plain)) if kind == types.ERROR else _no_truth(kind))
+    return Answer(Outcome.FAILS, in_words(str(plain)) if kind == types.ERROR else _no_truth(kind))
 
 
 def _failing_here(error: str, text: str) -> str:
@@ -272,9 +290,3 @@ def _failing_here(error: str, text: str) -> str:
     if _LOST_VARIABLE in error and "has" in text:
         return "it asks whether a value that has no fields has one"
     return "it has a map with such keys" if _MAP_KEY in error else ""
-
-
-def _told(error: str) -> str:
-    """An error of the engine in one line."""
-    line = error.removeprefix("INVALID_ARGUMENT: ").partition(_PICTURE)[0].strip()
-    return line[:_LONGEST_TOLD]

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from .allocation import MAX_DEVICES
+from .causes import MAX_DEVICES
 from .endings import Ending, Pick, Result
 from .expressions import Answer
 from .holdings import NOTHING_HELD, Holdings
@@ -40,15 +40,15 @@ def decided(given: Problem, *, held: Holdings = NOTHING_HELD) -> Result:
     The devices of the answer need not be those that the allocator would find first.
     """
     if not _is_plain(given):
-        return Result(Ending.LIMIT, code="SearchLimit")
+        return Result(Ending.LIMIT)
     left = _MOST_CASES
     if math.prod(len(request) for claim in given.options for request in claim) > _MOST_CHOICES:
-        return Result(Ending.LIMIT, code="SearchLimit")
+        return Result(Ending.LIMIT)
     for choice in _choices(given):
         for agreed in _agreements(given, choice):
             left -= 1
             if left < 0:
-                return Result(Ending.LIMIT, code="SearchLimit")
+                return Result(Ending.LIMIT)
             picks = _assigned(_demands(given, choice, agreed, held.used), len(given.kinds))
             if picks is not None:
                 return Result(Ending.ALLOCATED, tuple(sorted(picks, key=_place)))

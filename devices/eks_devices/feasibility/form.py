@@ -28,6 +28,9 @@ _SEEN: Final = re.compile(
 _DOMAIN_EXISTS: Final = re.compile(
     rf"({_LITERAL}\s+in\s+)device\s*\.\s*(attributes|capacity)\b(?!\s*[.\[])"
 )
+_FIELDS: Final = re.compile(
+    r"(?<![\w.'\"])device\s*\.\s*(attributes|capacity)\s*\.\s*(\w+)(?=\s*\.\s*\w+\s*\.\s*\w+)"
+)
 _HAS_DEVICE: Final = re.compile(r"\bhas\s*\(\s*device\s*\.\s*\w+\s*\)")
 # Functions of Kubernetes that the engine lacks, and macros over two variables.
 _ABSENT: Final = re.compile(
@@ -53,11 +56,6 @@ _COMPUTED: Final = re.compile(r"(\b\w+|[)\]])\s*\[(?!\s*\??\s*(?:''|[0-9]+)\s*\]
 _THROUGH: Final = re.compile(r"\.\s*(?:all|exists|exists_one|map|filter|size)\s*\(|\bsize\s*\(")
 _OWN_LOOP: Final = re.compile(r"\[[^\[\]()]*\]\s*(\.\s*(?:all|exists|exists_one|map|filter))\s*\(")
 _SIZE_OF_VALUE: Final = re.compile(r"(?<=\])\s*\.\s*\w+\s*\.\s*size\s*\(\s*\)")
-# A field that no device has.
-_NO_FIELD: Final = re.compile(r"undeclared reference to 'device\.(?!allowMultipleAllocations\b)")
-_NUMBERS: Final = re.compile(r"applied to '\((?:int|uint|double), (?:int|uint|double)\)'")
-_TOO_DEEP: Final = re.compile(r"recursion limit exceeded|Exceeded max\w* recursion")
-_ORDERED: Final = re.compile(r"'_[<>]=?_'")
 # A version beside which Kubernetes takes nothing but a version, the other side being computed.
 _VERSION_FIRST: Final = re.compile(
     r"\borValue\s*\(\s*(?:semver|quantity)\s*\([^()]*\)\s*\)\s*(?:==|in\b)"
@@ -80,6 +78,14 @@ _OF_A_VERSION: Final = re.compile(
 )
 _SIZED: Final = re.compile(r"\bsize\s*\(([^()]*)\)")
 _LOOKED_UP: Final = re.compile(rf"{_ATTRIBUTE}\s*in\b")
+
+
+def indexed(text: str) -> str:
+    """An expression in which a domain that is written as a field is looked up by its name.
+
+    That is the same in CEL, and what comes of a domain with dots that is written without quotes.
+    """
+    return _FIELDS.sub(lambda one: f"device.{one[1]}['{one[2]}']", text)
 
 
 def literals(text: str) -> frozenset[str]:
@@ -133,30 +139,10 @@ def uses_strangely(text: str, versions: frozenset[str]) -> bool:
     return False
 
 
-def mixes_numbers(error: str) -> bool:
-    """Whether the engine refuses to order numbers of two types, which Kubernetes does."""
-    return bool(_NUMBERS.search(error) and _ORDERED.search(error))
-
-
-def is_too_deep(error: str) -> bool:
-    """Whether the engine refuses an expression for its depth, of which Kubernetes allows more."""
-    return _TOO_DEEP.search(error) is not None
-
-
 def depth(text: str) -> int:
     """How deep brackets go."""
     steps = ((one in "([{") - (one in ")]}") for one in bare(text))
     return max(itertools.accumulate(steps, initial=0))
-
-
-def is_no_cel(text: str, error: str) -> bool:
-    """Whether an expression cannot be read at all; newer CEL has names in backticks."""
-    return "Syntax error:" in error and "`" not in bare(text)
-
-
-def names_no_field(error: str) -> bool:
-    """Whether the engine refuses an expression for a field that a device has nowhere."""
-    return _NO_FIELD.search(error) is not None
 
 
 def names(text: str) -> frozenset[str]:

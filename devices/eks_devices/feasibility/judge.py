@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Final
 
 from .._frozen import FrozenDict
+from ..findings import meant
 from ..names import GPU_DRIVER
 from .allocation import allocate, held_after
+from .cel_advice import MEND, domain_in_quotes
 from .classes import driver_of
-from .endings import Ending, Pick, Result
+from .endings import NO_CAUSE, Cause, Ending, Pick, Result
 from .expressions import Outcome, selector
 from .flow import decided
 from .holdings import NOTHING_HELD, Holdings
 from .minors import Distinct, Scheduler
 from .near import meant_instead, never_published
-from .problem import Problem, problem
-from .reasons import reason
+from .problem import Classes, Problem, problem
+from .reasons import reason, request_reason
 from .slices import NodeDevices
 from .verdicts import Status
 from .wanted import Ask, Wanted
@@ -31,8 +34,7 @@ class Judgement:
     """A verdict without the names of group and claims."""
 
     status: Status
-    code: str = ""
-    text: str = ""
+    cause: Cause = NO_CAUSE
     picks: tuple[Pick, ...] = ()
     fits: int | None = None
 
@@ -46,21 +48,22 @@ def judged(
     Raises:
         EksDevicesError: The CEL engine is not installed.
     """
-    asks = [ask for claim in wanted for one in claim.requests for ask in one.options]
-    if refused := _distinct_refused(wanted, node.scheduler) or _refused(asks, classes):
+    asks = [ask for _, _, ask in _named_asks(wanted)]
+    if refused := _distinct_refused(wanted, node.scheduler) or _refused(wanted, classes):
         return refused
     given = problem(wanted, node, classes)
     found = _searched(given)
     if found.ending is not Ending.FAILS and _may_crash(given):
         text = (
             "it asks for all of devices that are cut from common counters, which crashes "
-            f"schedulers before {node.scheduler.crashes_before}; write a count instead of All"
+            f"schedulers before {node.scheduler.crashes_before}"
         )
-        return Judgement(Status.UNKNOWN, "AllOfPartitions", text)
+        fix = "write a count instead of All"
+        return Judgement(Status.UNKNOWN, Cause("AllOfPartitions", text, fix=fix))
     if found.ending is Ending.ALLOCATED:
         # All takes what is published beside the devices that are known as well.
         if why := _unpublished([one for one in asks if one.count is None], node):
-            return Judgement(Status.UNKNOWN, "NoPublishedData", why)
+            return Judgement(Status.UNKNOWN, Cause("NoPublishedData", why))
         return _allocated(given, node, classes, found)
     return _not_allocated(given, node, found, classes)
 
@@ -73,29 +76,45 @@ def _not_allocated(
 ) -> Judgement:
     asks = [one.ask for one in given.all_options]
     if found.ending is Ending.FAILS:
-        return Judgement(Status.ERROR, found.code, _with_cause(found, asks))
+        return Judgement(Status.ERROR, _failure(found.cause, given, node, classes))
     if found.ending is Ending.UNCLEAR and not _is_hopeless(given):
-        return Judgement(Status.UNKNOWN, found.code, found.text)
+        return Judgement(Status.UNKNOWN, found.cause)
     if found.ending is Ending.LIMIT:
         text = "the search for devices was ended, for it is too long"
-        return Judgement(Status.UNKNOWN, "SearchLimit", text)
+        return Judgement(Status.UNKNOWN, Cause("SearchLimit", text))
     if why := _unpublished(asks, node):
-        return Judgement(Status.UNKNOWN, "NoPublishedData", why)
-    return Judgement(Status.INFEASIBLE, *reason(given, node, classes))
+        return Judgement(Status.UNKNOWN, Cause("NoPublishedData", why))
+    return Judgement(Status.INFEASIBLE, reason(given, node, classes))
 
 
-def _refused(asks: list[Ask], classes: FrozenDict[str, tuple[str, ...]]) -> Judgement | None:
+def _refused(
+    wanted: tuple[Wanted, ...], classes: FrozenDict[str, tuple[str, ...]]
+) -> Judgement | None:
     """What the API server refuses, and what no cluster of the plan has."""
-    for ask in asks:
+    for claim, name, ask in _named_asks(wanted):
+        place = Cause(claim=claim, request=name, device_class=ask.device_class)
         if ask.device_class not in classes:
             text = f"request {ask.name}: there is no DeviceClass {ask.device_class}"
-            return Judgement(Status.INFEASIBLE, "ClassNotInstalled", text)
+            fix = meant(ask.device_class, classes) or "name a DeviceClass of the cluster"
+            cause = replace(place, code="ClassNotInstalled", text=text, fix=fix)
+            return Judgement(Status.INFEASIBLE, cause)
         for number, text in enumerate(ask.selectors):
             found = selector(text).problem
             if found is not None and found.outcome is Outcome.FAILS:
                 told = f"request {ask.name}: the API server refuses selector {number}: {found.text}"
-                return Judgement(Status.ERROR, "ExpressionInvalid", told)
+                fix = domain_in_quotes(text) or found.fix or MEND
+                where = replace(place, selector=number, fix=fix)
+                cause = replace(where, code="ExpressionInvalid", text=told)
+                return Judgement(Status.ERROR, cause)
     return None
+
+
+def _named_asks(wanted: tuple[Wanted, ...]) -> Iterator[tuple[int, str, Ask]]:
+    """What is asked for, with the index of the claim and the name of the request."""
+    for index, claim in enumerate(wanted):
+        for request in claim.requests:
+            for name, ask in zip(request.names, request.options, strict=True):
+                yield index, name, ask
 
 
 def _distinct_refused(wanted: tuple[Wanted, ...], scheduler: Scheduler) -> Judgement | None:
@@ -107,7 +126,7 @@ def _distinct_refused(wanted: tuple[Wanted, ...], scheduler: Scheduler) -> Judge
         f"a constraint wants {name} to differ: Kubernetes {scheduler.version} drops "
         "distinctAttribute, and refuses a constraint without an attribute"
     )
-    return Judgement(Status.ERROR, "DistinctNotServed", text)
+    return Judgement(Status.ERROR, Cause("DistinctNotServed", text, fix="leave it out"))
 
 
 def _may_crash(given: Problem) -> bool:
@@ -143,7 +162,7 @@ def _allocated(
 ) -> Judgement:
     kinds = {node.devices[one.device].attributes.get(_KIND) for one in found.picks}
     if kinds.issuperset(_TWINS):
-        return Judgement(Status.UNKNOWN, "SameGpuTwice", _TWICE)
+        return Judgement(Status.UNKNOWN, Cause("SameGpuTwice", _TWICE))
     fits = None if node.unpublished else _fits(given, node, classes, found)
     return Judgement(Status.FEASIBLE, picks=found.picks, fits=fits)
 
@@ -189,21 +208,37 @@ def _unpublished(asks: list[Ask], node: NodeDevices) -> str:
     return next(reasons, "")
 
 
-def _with_cause(found: Result, asks: list[Ask]) -> str:
-    """What failed, with the attribute that no driver publishes if there is one."""
-    if found.code != "ExpressionFails":
-        return found.text
-    for ask in asks:
-        for text in ask.selectors:
-            if never := never_published(text, ask.device_class):
-                instead = meant_instead(never, ask.device_class)
-                told = f"{found.text}; no driver of the class ever publishes {never}"
-                return f"{told}{instead}"
-    return f"{found.text}{_GUARD}" if _NOT_THERE in found.text else found.text
+def _failure(cause: Cause, given: Problem, node: NodeDevices, classes: Classes) -> Cause:
+    """What stopped the search, and what to write instead."""
+    if cause.code == "TooManyDevicesInClaim":
+        other = request_reason(given, node, classes)
+        if other is None or other.code == "TooFewDevices":
+            return cause
+        # Whoever splits the claim meets this next.
+        return replace(cause, text=f"{cause.text}; and {other.text}", fix=other.fix)
+    if cause.code != "ExpressionFails":
+        return cause
+    text, device_class = _expression(given, cause)
+    if fix := cause.fix or domain_in_quotes(text):
+        return replace(cause, fix=fix)
+    if never := never_published(text, device_class):
+        told = f"{cause.text}; no driver of the class ever publishes {never}"
+        fix = meant_instead(never, device_class) or "select by an attribute that is published"
+        return replace(cause, text=told, fix=fix)
+    return replace(cause, fix=_GUARD if _NOT_THERE in cause.text else MEND)
+
+
+def _expression(given: Problem, cause: Cause) -> tuple[str, str]:
+    """The expression of a request that a cause is about, and the class; empty for a class's own."""
+    for one in given.all_options:
+        if (one.claim, one.request) == (cause.claim, cause.request) and cause.selector is not None:
+            return one.ask.selectors[cause.selector], one.ask.device_class
+    return "", ""
 
 
 # What the engine says of an attribute that a device lacks.
 _NOT_THERE: Final = "not found"
 _GUARD: Final = (
-    "; guard it ('name' in device.attributes['domain'] && ...), or keep the Pod off these nodes"
+    "guard the expression ('name' in device.attributes['domain'] && ...), or keep the Pod off "
+    "these nodes"
 )

@@ -24,14 +24,13 @@ def never_published(text: str, device_class: str) -> str:
 
 
 def meant_instead(name: str, device_class: str) -> str:
-    """What an attribute that is never published may stand for, after a semicolon; or nothing."""
+    """What an attribute that is never published may stand for; or nothing."""
     known = published_names().get(driver_of(device_class) or "", frozenset())
     amounts = {one for row in rows() for many in row["capacities"].values() for one in many}
     if name in amounts:
         domain, _, own = name.rpartition("/")
-        return f"; it is a capacity: did you mean device.capacity['{domain}'].{own}?"
-    found = nearest(name, known)
-    return f"; {found}" if found else ""
+        return f"it is a capacity: did you mean device.capacity['{domain}'].{own}?"
+    return nearest(name, known)
 
 
 def nearest_of_all(name: str, classes: Iterable[str]) -> str:

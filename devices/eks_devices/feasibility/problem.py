@@ -11,7 +11,7 @@ from .expressions import Answer, Outcome, evaluate
 from .holdings import Stock, stock_of
 from .minors import Distinct, Scheduler, newest_scheduler
 from .slices import DeviceTaint, NodeDevice, NodeDevices
-from .wanted import Ask, Toleration, Wanted
+from .wanted import Ask, Request, Toleration, Wanted
 
 Classes = Mapping[str, tuple[str, ...]]
 """The expressions of DeviceClasses by name."""
@@ -30,6 +30,7 @@ class Option:
     `amounts` are what it takes of the capacities of each device, empty where nobody looks; None
     where it cannot have that. `barred` are devices with a taint that it does not tolerate.
     `candidates` are the devices that are not known to be no match; `is_clear` says that all match.
+    `claim` and `request` are where it is, the request as a claim's status names it.
     """
 
     ask: Ask
@@ -37,6 +38,8 @@ class Option:
     constraints: tuple[int, ...]
     amounts: tuple[Amounts | Answer | None, ...] = ()
     barred: frozenset[int] = frozenset()
+    claim: int = 0
+    request: str = ""
     candidates: tuple[int, ...] = field(init=False)
     is_clear: bool = field(init=False)
 
@@ -111,11 +114,8 @@ def problem(wanted: Sequence[Wanted], node: NodeDevices, classes: Classes) -> Pr
         tuple(_values(one.attribute, node) for one in claim.constraints) for claim in wanted
     )
     options = tuple(
-        tuple(
-            tuple(_option(claim, request.name, ask, node, classes) for ask in request.options)
-            for request in claim.requests
-        )
-        for claim in wanted
+        tuple(_options(wanted, at, request, node, classes) for request in claim.requests)
+        for at, claim in enumerate(wanted)
     )
     stock = stock_of(node)
     kinds = kinds_of(options, values, len(node.devices))
@@ -159,15 +159,29 @@ def kinds_in(stock: Stock, kinds: Sequence[int]) -> tuple[int, ...]:
     return _numbered([own, alike], size)
 
 
-def _option(claim: Wanted, request: str, ask: Ask, node: NodeDevices, classes: Classes) -> Option:
-    expressions = (*classes[ask.device_class], *ask.selectors)
+def _options(
+    wanted: Sequence[Wanted], at: int, request: Request, node: NodeDevices, classes: Classes
+) -> tuple[Option, ...]:
+    """The ways to satisfy a request of the claim at an index."""
+    found = []
+    for name, ask in zip(request.names, request.options, strict=True):
+        applying = (one.applies(request.name, ask.name) for one in wanted[at].constraints)
+        about = tuple(index for index, applies in enumerate(applying) if applies)
+        found.append(_option(ask, node, classes[ask.device_class], at=(at, name, about)))
+    return tuple(found)
+
+
+def _option(
+    ask: Ask, node: NodeDevices, of_class: Sequence[str], *, at: tuple[int, str, tuple[int, ...]]
+) -> Option:
+    expressions = (*((None, one) for one in of_class), *enumerate(ask.selectors))
     answers = tuple(_all_of(expressions, one) for one in node.devices)
-    about = (at for at, one in enumerate(claim.constraints) if one.applies(request, ask.name))
+    claim, name, about = at
     amounts: tuple[Any, ...] = ()
     if ask.amounts or any(one.is_shared for one in node.devices):
         amounts = tuple(taken_amounts(ask.amounts, one, node.scheduler) for one in node.devices)
     barred = (at for at, one in enumerate(node.devices) if not tolerates(ask, one))
-    return Option(ask, answers, tuple(about), amounts, frozenset(barred))
+    return Option(ask, answers, about, amounts, frozenset(barred), claim, name)
 
 
 def tolerates(ask: Ask, device: NodeDevice) -> bool:
@@ -182,17 +196,18 @@ def _covers(one: Toleration, taint: DeviceTaint) -> bool:
     return one.is_any_value or one.value == taint.value
 
 
-def _all_of(expressions: tuple[str, ...], device: Any) -> Answer:
+def _all_of(expressions: Sequence[tuple[int | None, str]], device: NodeDevice) -> Answer:
     """The first answer that is not true; an unclear one counts if no later one is false."""
     unclear = None
-    for text in expressions:
+    for number, text in expressions:
         answer = evaluate(text, device)
+        if answer.outcome is Outcome.TRUE:
+            continue
         if answer.outcome is Outcome.FALSE:
             return answer
+        unclear = unclear or replace(answer, selector=number)
         if answer.outcome is Outcome.FAILS:
-            return unclear or answer
-        if answer.outcome is Outcome.UNCLEAR:
-            unclear = unclear or answer
+            return unclear
     return unclear or _TRUE
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from .allocation import allocate
 from .classes import driver_of
-from .endings import Ending
+from .endings import Cause, Ending
 from .expressions import Outcome, evaluate
 from .flow import decided
 from .near import meant_instead, nearest_of_all, never_published
@@ -17,45 +17,51 @@ from .slices import NodeDevice, NodeDevices
 from .values_told import values_told
 from .wanted import Ask, Request, Wanted
 
-Reason = tuple[str, str]
-"""A stable code and a sentence."""
 
-
-def reason(given: Problem, node: NodeDevices, classes: Classes) -> Reason:
+def reason(given: Problem, node: NodeDevices, classes: Classes) -> Cause:
     """The first reason why a problem has no solution."""
     return next(_reasons(given, node, classes))
 
 
-def _reasons(given: Problem, node: NodeDevices, classes: Classes) -> Iterator[Reason]:
-    for wanted, claim in zip(given.wanted, given.options, strict=True):
-        for request, options in zip(wanted.requests, claim, strict=True):
-            yield from _of_request(request, options, node, classes)
+def request_reason(given: Problem, node: NodeDevices, classes: Classes) -> Cause | None:
+    """The first reason that a request has by itself; None where each could be served alone."""
+    return next(_of_requests(given, node, classes), None)
+
+
+def _reasons(given: Problem, node: NodeDevices, classes: Classes) -> Iterator[Cause]:
+    yield from _of_requests(given, node, classes)
     if given.stock is not None and any(given.stock.parts):
         yield from _cut(given, node, classes)
-    for wanted, options_of in zip(given.wanted, given.options, strict=True):
+    for claim, wanted in enumerate(given.wanted):
         for index in range(len(wanted.constraints)):
             alone = replace(wanted, constraints=(wanted.constraints[index],))
             if not _is_possible((alone,), node, classes):
-                yield _constraint(given, wanted, index, options_of)
+                yield _constraint(given, claim, index)
     if not _is_possible(tuple(replace(one, constraints=()) for one in given.wanted), node, classes):
-        yield (
-            "TooFewDevicesTogether",
-            "each request could be served alone, and a node has too few devices for all of them",
-        )
+        text = "each request could be served alone, and a node has too few devices for all of them"
+        yield Cause("TooFewDevicesTogether", text)
     if any(not _is_possible((one,), node, classes) for one in given.wanted):
         text = "each constraint could hold alone, and no choice of devices meets them all"
-        yield "ConstraintsNeverHold", text
-    yield "NoAllocation", "each claim could be served alone, and a node cannot serve all of them"
+        fix = "leave a constraint out, or ask for fewer devices"
+        yield Cause("ConstraintsNeverHold", text, fix=fix)
+    text = "each claim could be served alone, and a node cannot serve all of them"
+    yield Cause("NoAllocation", text)
 
 
-def _cut(given: Problem, node: NodeDevices, classes: Classes) -> Iterator[Reason]:
+def _of_requests(given: Problem, node: NodeDevices, classes: Classes) -> Iterator[Cause]:
+    for wanted, claim in zip(given.wanted, given.options, strict=True):
+        for request, options in zip(wanted.requests, claim, strict=True):
+            yield from _of_request(request, options, node, classes)
+
+
+def _cut(given: Problem, node: NodeDevices, classes: Classes) -> Iterator[Cause]:
     """The reason of a request whose partitions do not lie beside each other."""
-    for wanted in given.wanted:
+    for claim, wanted in enumerate(given.wanted):
         for request in wanted.requests:
             alone = replace(wanted, requests=(request,), constraints=())
             if not _is_possible((alone,), node, classes):
                 text = f"request {request.name}: a node cannot be cut into as many partitions"
-                yield "PartitionsDoNotFit", text
+                yield Cause("PartitionsDoNotFit", text, claim, request.name)
 
 
 def _is_possible(wanted: tuple[Wanted, ...], node: NodeDevices, classes: Classes) -> bool:
@@ -69,32 +75,38 @@ def _is_possible(wanted: tuple[Wanted, ...], node: NodeDevices, classes: Classes
 
 def _of_request(
     request: Request, options: tuple[Option, ...], node: NodeDevices, classes: Classes
-) -> Iterator[Reason]:
+) -> Iterator[Cause]:
     """The reason that a request has by itself, which is that of its last alternative."""
     found = [_of_option(option, node, classes) for option in options]
     if all(found) and (last := found[-1]) is not None:
-        code, text = last
         more = f"none of its {len(found)} alternatives can be had, the last because " * (
             len(found) > 1
         )
-        yield code, f"request {request.name}: {more}{text}"
+        yield replace(
+            last,
+            text=f"request {request.name}: {more}{last.text}",
+            claim=options[-1].claim,
+            request=options[-1].request,
+            device_class=options[-1].ask.device_class,
+        )
 
 
-def _of_option(option: Option, node: NodeDevices, classes: Classes) -> Reason | None:
+def _of_option(option: Option, node: NodeDevices, classes: Classes) -> Cause | None:
+    """The reason of a way to satisfy a request, without its place."""
     ask = option.ask
     if not option.candidates:
         return _nothing_matches(ask, node, classes)
     if amounts := _amounts_not_there(option):
         return amounts
     if all(at in option.barred for at in option.candidates):
-        return "DeviceTainted", "each device that matches has a taint which it does not tolerate"
-    fitting = len([one for one in option.candidates if _can_be_had(option, one)])
-    if ask.count is not None and ask.count > fitting:
-        return (
-            "TooFewDevices",
-            f"it wants {ask.count} devices of a node that has at most {fitting} such devices",
-        )
-    return None
+        text = "each device that matches has a taint which it does not tolerate"
+        return Cause("DeviceTainted", text)
+    has = len([one for one in option.candidates if _can_be_had(option, one)])
+    if ask.count is None or ask.count <= has:
+        return None
+    text = f"it wants {ask.count} devices of a node that has at most {has} such devices"
+    fix = f"ask for at most {has} devices"
+    return Cause("TooFewDevices", text, wants=ask.count, has=has, fix=fix)
 
 
 def _can_be_had(option: Option, device: int) -> bool:
@@ -103,67 +115,73 @@ def _can_be_had(option: Option, device: int) -> bool:
     )
 
 
-def _amounts_not_there(option: Option) -> Reason | None:
+def _amounts_not_there(option: Option) -> Cause | None:
     if not option.amounts or any(option.amounts[at] is not None for at in option.candidates):
         return None
     wanted = ", ".join(option.ask.amounts) or "what is taken by default"
-    return "AmountNotThere", f"no device that matches lets a claim have that much of {wanted}"
+    text = f"no device that matches lets a claim have that much of {wanted}"
+    return Cause("AmountNotThere", text)
 
 
-def _nothing_matches(ask: Ask, node: NodeDevices, classes: Classes) -> Reason:
+def _nothing_matches(ask: Ask, node: NodeDevices, classes: Classes) -> Cause:
     left = list(node.devices)
     for text in classes[ask.device_class]:
         left = [one for one in left if evaluate(text, one).outcome is not Outcome.FALSE]
     if not left:
-        return (
-            "ClassNotOnGroup",
-            f"no driver publishes devices of the class {ask.device_class} on this group's nodes",
-        )
+        text = f"no driver publishes devices of the class {ask.device_class} on this group's nodes"
+        return Cause("ClassNotOnGroup", text)
     for number, text in enumerate(ask.selectors):
         kept = [one for one in left if evaluate(text, one).outcome is not Outcome.FALSE]
         if not kept:
-            return _selector(number, text, ask, left)
+            return replace(_selector(number, text, ask, left), selector=number)
         left = kept
-    return "NoDeviceMatches", "no device matches all its selectors"
+    return Cause("NoDeviceMatches", "no device matches all its selectors")
 
 
-def _selector(number: int, text: str, ask: Ask, among: list[NodeDevice]) -> Reason:
-    never = never_published(text, ask.device_class)
-    if never:
-        text = f"selector {number} reads {never}, which the driver {driver_of(ask.device_class)}"
-        instead = meant_instead(never, ask.device_class)
-        return "AttributeNeverPublished", f"{text} never publishes{instead}"
+def _selector(number: int, text: str, ask: Ask, among: list[NodeDevice]) -> Cause:
+    if never := never_published(text, ask.device_class):
+        driver = driver_of(ask.device_class)
+        text = f"selector {number} reads {never}, which the driver {driver} never publishes"
+        otherwise = "select by an attribute that the driver publishes"
+        fix = meant_instead(never, ask.device_class) or otherwise
+        return Cause("AttributeNeverPublished", text, fix=fix)
     many = "does not match the one device"
     if len(among) > 1:
         many = f"matches none of the {len(among)} devices"
     has = values_told(text, among)
     more = f", which {'have' if len(among) > 1 else 'has'} {has}" if has else ""
-    return "NoDeviceMatches", f"selector {number} {many} of the class {ask.device_class}{more}"
+    return Cause(
+        "NoDeviceMatches",
+        f"selector {number} {many} of the class {ask.device_class}{more}",
+        fix="change the selector to what these devices have",
+    )
 
 
-def _meant(wanted: Wanted, index: int, options: tuple[tuple[Option, ...], ...]) -> str:
-    """The attribute that may be meant in a constraint, after a semicolon; or nothing."""
-    about = (one for many in options for one in many if index in one.constraints)
-    classes = [one.ask.device_class for one in about]
-    found = nearest_of_all(wanted.constraints[index].attribute, classes)
-    return f"; {found}" if found else ""
-
-
-def _constraint(
-    given: Problem, wanted: Wanted, index: int, options: tuple[tuple[Option, ...], ...]
-) -> Reason:
+def _constraint(given: Problem, claim: int, index: int) -> Cause:
+    wanted, options = given.wanted[claim], given.options[claim]
     never = f"the constraint on {wanted.constraints[index].attribute} can never hold"
-    values = given.values[given.wanted.index(wanted)][index]
+    cause = Cause("ConstraintNeverHolds", claim=claim, constraint=index, fix=_FEWER)
+    values = given.values[claim][index]
     for request, many in zip(wanted.requests, options, strict=True):
         about = [one for one in many if index in one.constraints]
         devices = [device for one in about for device in (*one.taken, *one.unclear)]
         if about and all(values[device] == NOTHING for device in devices):
             text = f"{never}: devices of the request {request.name} do not have the attribute"
-            return "ConstraintNeverHolds", f"{text}{_meant(wanted, index, options)}"
+            return replace(cause, text=text, fix=_meant(given, claim, index) or _FEWER)
     if wanted.constraints[index].is_distinct:
         why = "too few devices have a value that no other has"
     else:
         why = "no value is shared by as many devices of each request as are wanted"
-        held = held_by_a_value(given, given.wanted.index(wanted), index)
+        held = held_by_a_value(given, claim, index)
         why += f": {held}" * bool(held)
-    return ("ConstraintNeverHolds", f"{never}: {why}")
+    return replace(cause, text=f"{never}: {why}")
+
+
+_FEWER = "leave the constraint out, or ask for fewer devices"
+
+
+def _meant(given: Problem, claim: int, index: int) -> str:
+    """The attribute that may be meant in a constraint; or nothing."""
+    about = (one for many in given.options[claim] for one in many if index in one.constraints)
+    classes = [one.ask.device_class for one in about]
+    return nearest_of_all(given.wanted[claim].constraints[index].attribute, classes)

@@ -79,10 +79,10 @@ def _most(given: Problem, claim: int, constraint: int, name: str) -> int:
 
 
 def instead_of_all(given: Problem, claim: int) -> str:
-    """The advice for a claim that has too many devices by All, after a semicolon; or nothing."""
+    """The advice for a claim that has too many devices by All; empty without any."""
     options = [options[0] for options in given.options[claim] if len(options) == 1]
     for one in options:
         if one.ask.count is None and one.constraints:
             count = count_instead(given, claim, one)
-            return f"; write {count} instead of All in the request {one.ask.name}"
+            return f"write {count} instead of All in the request {one.ask.name}"
     return ""

@@ -41,19 +41,22 @@ _LIKE_VERSION: Final = re.compile(r"v?([0-9]+(?:\.[0-9]+){0,2})", re.ASCII)
 _COMPARED: Final = re.compile(r"(<=?|>=?|[=!]=)\s*(['\"]?)v?([0-9]+(?:\.[0-9]+){0,2})\2", re.ASCII)
 
 
-def failing(part: str, device: NodeDevice) -> str:
-    """Why an expression fails on a device whatever a running node knows; empty if it may not.
+def failing(part: str, device: NodeDevice) -> tuple[str, str] | None:
+    """Why an expression fails on a device whatever a running node knows, and what to write.
 
     Where an attribute is not there at all it fails as well.
 
     Args:
         part: An expression that Kubernetes takes.
         device: The device.
+
+    Returns:
+        None where it may not fail.
     """
     kinds = {name: kind for name in _names(part) if (kind := _kind(name, device))}
     if not kinds or _BRANCHES.search(bare(part)) or _is_quoted(part):
-        return ""
-    return next(_reasons(part, kinds), "")
+        return None
+    return next(_reasons(part, kinds), None)
 
 
 def _is_quoted(part: str) -> bool:
@@ -67,26 +70,27 @@ def _names(part: str) -> list[str]:
     return [f"{one[1]}/{one[2] or one[3]}" for one in _READ.finditer(part)]
 
 
-def _reasons(part: str, kinds: Mapping[str, str]) -> Iterator[str]:
+def _reasons(part: str, kinds: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for one in _WRITTEN.finditer(part):
         is_right = is_semver if one[1] == SEMVER else is_quantity
         if not is_right(one[3]):
-            yield f"{one[1]}('{one[3]}') fails{_form(one[1], one[3])}"
+            yield _form(one[1], one[3])
     refused = _refused(_READ.sub(lambda one: _example(one, kinds), part))
     if refused and (version := next((one for one in kinds if kinds[one] == "version"), "")):
         own = version.rpartition("/")[2]
-        yield f"{version} is a version: write {own}{_comparison(part)}"
+        yield f"{version} is a version", f"write {own}{_comparison(part)}"
     elif refused:
         told = ", ".join(f"{name} is {_IN_WORDS[kind]}" for name, kind in kinds.items())
-        yield f"{told}, for which there is no such comparison or function"
+        yield f"{told}, for which there is no such comparison or function", ""
 
 
-def _form(function: str, text: str) -> str:
+def _form(function: str, text: str) -> tuple[str, str]:
+    fails = f"{function}('{text}') fails, for"
     if function != SEMVER:
-        return ", for that is no quantity"
+        return f"{fails} that is no quantity", ""
     found = _LIKE_VERSION.fullmatch(text)
-    more = f": write semver('{_whole(found[1])}')" if found else ""
-    return f", for a version has the form 1.2.3{more}"
+    fix = f"write semver('{_whole(found[1])}')" if found else ""
+    return f"{fails} a version has the form 1.2.3", fix
 
 
 def _whole(version: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Any, Final
@@ -11,6 +12,7 @@ from ..quantities import MIB
 from .cel_values import QUANTITY, SEMVER
 from .slices import NodeDevice
 
+_DRIVER: Final = re.compile(r"\bdevice\s*\.\s*driver\b")
 _MOST_NAMES: Final = 3
 _MOST_VALUES: Final = 4
 
@@ -21,7 +23,9 @@ def values_told(text: str, devices: Iterable[NodeDevice]) -> str:
     Empty where it reads none of which anything is known.
     """
     of_all = tuple(devices)
-    told = (_of_name(name, of_all) for name in list(names_read(text))[:_MOST_NAMES])
+    told = [_of_name(name, of_all) for name in list(names_read(text))[:_MOST_NAMES]]
+    if _DRIVER.search(text):
+        told.append(f"driver {' or '.join(dict.fromkeys(one.driver for one in of_all))}")
     return ", ".join(filter(None, told))
 
 

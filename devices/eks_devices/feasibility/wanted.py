@@ -46,6 +46,13 @@ class Request:
     is_prioritised: bool = False
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """How a claim's status names the request, by its options."""
+        if not self.is_prioritised:
+            return (self.name,)
+        return tuple(f"{self.name}/{one.name}" for one in self.options)
+
+    @property
     def all_is_alternative(self) -> bool:
         """Whether All is asked for by an alternative that is not the first."""
         return any(one.count is None for one in self.options[1:])

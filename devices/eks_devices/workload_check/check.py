@@ -14,6 +14,7 @@ from ..plans import ClusterPlan
 from ..typecheck import listed, wrong_type
 from .affinity import selector_faults
 from .amounts import Amounts, amount_faults, amounts_of
+from .claim_places import places_in
 from .claim_versions import version_faults
 from .claimed import KnownClaims, PodClaim
 from .claims_alone import ClaimCheck
@@ -23,7 +24,7 @@ from .report import ClaimVerdicts, PodVerdicts, Remark, WorkloadReport
 from .rules import RULES, SET_RULES, Context, Whole
 from .rules.own_classes import own_classes
 from .serving import Judged, Serving
-from .telling import asked_twice, by_both, failing, served, unserved
+from .telling import Told, asked_twice, by_both, failing, served, unserved
 from .tolerations import toleration_faults
 from .trainjobs import RUNTIMES, PodFinder, runtime_name
 
@@ -195,9 +196,9 @@ class _Check:
             return None
         self._note(pod.document, self._of_names(pod, claims), below=pod.steps)
         judged = self._serving.of_pod(pod, claims, amounts)
-        found = self._of_verdicts(pod, claims, amounts, judged)
-        related = tuple(one.document for one in claims if one.document is not None)
-        self._note(pod.document, (((), one) for one in found), below=pod.steps, related=related)
+        for one, verdict in self._of_verdicts(pod, claims, amounts, judged):
+            related = tuple(places_in(claims, verdict))
+            self._note(pod.document, [((), one)], below=pod.steps, related=related)
         if not refused:
             more = served(pod, judged, self._plan)
             self._note(pod.document, (((), one) for one in more), below=pod.steps)
@@ -231,7 +232,7 @@ class _Check:
         claims: Sequence[PodClaim],
         amounts: Amounts,
         judged: Sequence[Judged],
-    ) -> Iterator[Finding]:
+    ) -> Iterator[Told]:
         told = {code for one in claims for code in self._alone.told(one.manifest)}
         path = path_of(pod.steps)
         if "MalformedClaim" in told:
@@ -241,9 +242,10 @@ class _Check:
         asked = self._serving.judge.claim_set(sound)
         classes = {name: self._serving.resources.class_of(name) for name, _ in amounts.devices}
         both = list(by_both(pod, judged, asked, [name for name, one in classes.items() if not one]))
-        yield from asked_twice(pod, judged, asked, classes)
+        yield from ((one, None) for one in asked_twice(pod, judged, asked, classes))
         what = "these Pods, so they would wait for ever"
-        yield from both or unserved(judged, path, code="NoNodegroupServesPod", what=what)
+        yield from ((one, None) for one in both)
+        yield from () if both else unserved(judged, path, code="NoNodegroupServesPod", what=what)
 
     def _note(
         self,
@@ -251,7 +253,7 @@ class _Check:
         found: Iterable[tuple[Steps, Finding]],
         *,
         below: Steps = (),
-        related: tuple[Document, ...] = (),
+        related: tuple[tuple[Document, Steps], ...] = (),
     ) -> None:
         self._remarks += [
             Remark(document=document, steps=(*below, *steps), finding=one, related=related)

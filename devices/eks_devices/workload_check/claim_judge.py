@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ..feasibility.asked import read_class, read_manifest
 from ..feasibility.check import verdicts_of_read
-from ..feasibility.classes import installed_classes
 from ..feasibility.verdicts import Status, Verdict
-from ..findings import EksDevicesError, Finding, meant
+from ..findings import EksDevicesError, Finding
 from ..names import COMPUTE_DOMAIN_CHANNEL_CLASS, MIG_CLASS, TEMPLATE_KIND, device_type_of_class
 from ..plans import ClusterPlan
 from ..vocabulary import DeviceType, Mechanism
+from .claim_places import expression_of
 from .claim_versions import as_newest
 from .documents import Document, frozen, mapping
-from .near_misses import as_claimed, may_be_cut, near_name, near_value
+from .near_misses import as_claimed, may_be_cut, near_value
 from .nodes import GroupNode, Obstacle
 from .resources import DEVICES, too_many
 
@@ -25,8 +24,8 @@ Resource = tuple[str, str, int]
 """A resource that stands for devices of a class, that class, and a number."""
 
 _MOST: Final = 2**31 - 1
-_AT_MOST: Final = re.compile(r"wants (\d+) devices .*at most (\d+)")
 _NO_CLASS: Final = "ClassNotOnGroup"
+_NO_MATCH: Final = "NoDeviceMatches"
 _UNINSTALLED: Final = "ClassNotInstalled"
 _DISTANCES: Final = {
     "TooFewDevices": 3,
@@ -82,6 +81,11 @@ class ClaimSet:
             classes=self.classes | {kind for _, kind, _ in resources},
         )
 
+    def expression(self, verdict: Verdict) -> str:
+        """The expression that a verdict of them is about; empty where it is about none."""
+        about = (one for one in self.manifests if one["metadata"]["name"] == verdict.claim)
+        return next((expression_of(one, verdict) for one in about), "")
+
 
 class ClaimJudge:
     """What the nodes of a plan make of claims.
@@ -101,8 +105,6 @@ class ClaimJudge:
         self.class_faults: list[tuple[Document, Finding]] = []
         for one in classes:
             self._add_class(one)
-        own = (str(mapping(one, "metadata")["name"]) for one in self._classes)
-        self._class_names = {*installed_classes(), *own}
         self._has_domains = any(
             group.device_of(DeviceType.COMPUTE_DOMAIN) is not None for group in plan.nodegroups
         )
@@ -167,26 +169,27 @@ class ClaimJudge:
         """What claims that a node cannot serve, or may not, are told; None for others."""
         if verdict.status in (Status.FEASIBLE, Status.ERROR):
             return None
+        found = Obstacle(verdict.code, verdict.reason, fix=verdict.fix, verdict=verdict)
         if verdict.status is Status.UNKNOWN:
-            return Obstacle(verdict.code, verdict.reason, is_certain=False)
+            return replace(found, is_certain=False)
         if verdict.code == _NO_CLASS and (other := self._other_way(verdict, asked, node)):
             return other
         distance = _DISTANCES.get(verdict.code, _OTHERWISE)
-        if found := _AT_MOST.search(verdict.reason):
-            distance = too_many(int(found[1]), int(found[2]))
-        fix = self._fix(verdict, asked)
-        if verdict.code == "NoDeviceMatches":
-            near = near_value(verdict.reason, asked.manifests, node.group)
-            distance, fix = near or (distance, fix)
-        return Obstacle(verdict.code, verdict.reason, distance, fix)
+        if verdict.wants is not None and verdict.has is not None:
+            distance = too_many(verdict.wants, verdict.has)
+        if verdict.code == _NO_MATCH and (
+            near := near_value(asked.expression(verdict), node.group)
+        ):
+            return replace(found, distance=near[0], fix=near[1])
+        return replace(found, distance=distance)
 
     def _other_way(self, verdict: Verdict, asked: ClaimSet, node: GroupNode) -> Obstacle | None:
         """What claims that no driver serves are told of the node's other ways."""
-        if f"class {COMPUTE_DOMAIN_CHANNEL_CLASS} " in verdict.reason and not self._has_domains:
+        if verdict.device_class == COMPUTE_DOMAIN_CHANNEL_CLASS and not self._has_domains:
             return _NO_DOMAINS
         found = _by_plugin(asked, node)
         if found is None:
-            is_uncut = f"class {MIG_CLASS} " in verdict.reason and may_be_cut(node.group)
+            is_uncut = verdict.device_class == MIG_CLASS and may_be_cut(node.group)
             return _UNCUT if is_uncut else None
         key = *asked.key, id(node)
         if key not in self._known:
@@ -196,22 +199,6 @@ class ClaimJudge:
             # Whoever hands them out, they are not what the claims are for.
             return replace(found, distance=_NOT_MEANT, fix="")
         return found
-
-    def _fix(self, verdict: Verdict, asked: ClaimSet) -> str:
-        if verdict.code == "TooFewDevices" and (found := _AT_MOST.search(verdict.reason)):
-            return f"ask for at most {found[2]} devices"
-        if verdict.code == _UNINSTALLED:
-            unknown = sorted(asked.classes - self._class_names)
-            near = (meant(one, self._class_names) for one in unknown)
-            return next(filter(None, near), "name a DeviceClass of the cluster")
-        return {
-            "ConstraintNeverHolds": near_name(verdict.reason)
-            or "leave the constraint out, or ask for fewer devices",
-            "ConstraintsNeverHold": "leave a constraint out, or ask for fewer devices",
-            "NoDeviceMatches": "change the selector to what these devices have",
-            "AttributeNeverPublished": near_name(verdict.reason)
-            or "select by an attribute that the driver publishes",
-        }.get(verdict.code, "")
 
 
 def _by_plugin(asked: ClaimSet, node: GroupNode) -> Obstacle | None:

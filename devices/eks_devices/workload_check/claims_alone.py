@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from ..feasibility.verdicts import Status
+from ..feasibility.verdicts import Status, Verdict
 from ..findings import Finding, info
-from ..names import TEMPLATE_KIND
+from .claim_places import place_in
 from .claim_versions import is_known_version
-from .documents import Document, Steps, mapping, path_of, sequence, steps_of
+from .documents import Document, Steps, path_of, steps_of
 from .serving import Judged, Serving
 from .telling import INVALID, OF_CLAIM, TOO_MANY, failing, unserved
 
-_SELECTOR: Final = re.compile(r"^request (\S+): .*?\bselector (\d+)")
 _MALFORMED: Final = "MalformedClaim"
 _CLAIM: Final = "claim"
 
@@ -61,10 +59,9 @@ class ClaimCheck:
         of_claim = codes & ({*OF_CLAIM} if is_everywhere else {INVALID})
         self._told[id(manifest)] = frozenset(of_claim)
         judged = () if is_used else self._serving.of_claim(manifest, document.name)
-        reasons = [one.verdict.reason for one in failures or judged]
-        steps = _place(manifest, reasons)
+        steps = _place(manifest, failures or judged)
         skipped = codes - of_claim if is_used else _of_other_nodes(judged)
-        for one in failing(judged or failures, path_of(steps), told=skipped):
+        for one, _ in failing(judged or failures, path_of(steps), told=skipped):
             yield steps, one
         if not is_used:
             yield from ((steps, one) for one in _unused(judged, steps))
@@ -73,7 +70,8 @@ class ClaimCheck:
 def _unused(judged: tuple[Judged, ...], steps: Steps) -> Iterator[Finding]:
     path = path_of(steps)
     what = f"this {_CLAIM}, whichever Pod names it"
-    yield from unserved(judged, path, code="NoNodegroupServesClaim", what=what)
+    told = unserved(judged, path, code="NoNodegroupServesClaim", what=what)
+    yield from (one for one, _ in told)
     statuses = {one.verdict.status for one in judged}
     if Status.UNKNOWN in statuses and Status.FEASIBLE not in statuses:
         unknown = (one.verdict for one in judged if one.verdict.status is Status.UNKNOWN)
@@ -106,19 +104,10 @@ def _inner(path: str) -> str:
     return rest[at + 1 :] if at >= 0 else rest.rpartition(".")[2]
 
 
-def _place(manifest: Mapping[str, Any], reasons: list[str]) -> Steps:
-    """The selector that all reasons are about, else the requests."""
-    base: Steps = ("spec",)
-    spec = mapping(manifest, "spec")
-    if manifest.get("kind") == TEMPLATE_KIND:
-        base, spec = ("spec", "spec"), mapping(spec, "spec")
-    base = (*base, "devices", "requests")
-    found = {(one[1], int(one[2])) for each in reasons if (one := _SELECTOR.match(each))}
-    if len(found) != 1:
-        return base
-    name, number = next(iter(found))
-    for index, request in enumerate(sequence(mapping(spec, "devices"), "requests")):
-        exactly = mapping(request, "exactly") if isinstance(request, Mapping) else {}
-        if exactly and request.get("name") == name and number < len(sequence(exactly, "selectors")):
-            return (*base, index, "exactly", "selectors", number, "cel", "expression")
-    return base
+def _place(manifest: Mapping[str, Any], judged: Sequence[Judged]) -> Steps:
+    """The place that all groups are about, else the requests."""
+    found = {place_in(manifest, one.verdict) for one in judged if one.verdict.code}
+    return found.pop() if len(found) == 1 else place_in(manifest, _NOTHING)
+
+
+_NOTHING: Final = Verdict(nodegroup="", status=Status.FEASIBLE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
@@ -17,32 +17,20 @@ from ..names import EXTERNAL_OWNER
 from ..plans import NodegroupPlan
 from ..quantities import MIB, amount_of
 from ..vocabulary import DeviceType, Mechanism
-from .documents import mapping, mappings, sequence
 
 ALMOST: Final = 2
 """How far a selector with a slip of the pen is from devices."""
 
-_SELECTOR: Final = re.compile(r"^request ([^:]+): .*?\bselector (\d+)")
-_MEANT: Final = re.compile(r";[^;]*(did you mean \S+(?: or \S+)*\?)")
-_FIRST: Final = "firstAvailable"
 _KEY: Final = re.compile(r"\[\s*(['\"])[^'\"]*\1\s*\]")
 _TEXT: Final = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 
 
-def near_value(
-    reason: str, manifests: Sequence[Mapping[str, Any]], group: NodegroupPlan
-) -> tuple[int, str] | None:
-    """How far a selector is from the devices of a group, and what to write there instead.
-
-    Args:
-        reason: Why it matches none, as the engine says it.
-        manifests: The claims, one of which has the selector.
-        group: The group.
+def near_value(text: str, group: NodegroupPlan) -> tuple[int, str] | None:
+    """How far an expression is from the devices of a group, and what to write there instead.
 
     Returns:
         None where nothing in it is near to what devices have.
     """
-    text = _selector(reason, manifests)
     # Names of domains are texts as well.
     written = ["".join(one) for one in _TEXT.findall(_KEY.sub("", text))]
     for name in names_read(text) if written else ():
@@ -51,12 +39,6 @@ def near_value(
         if told is not None:
             return told
     return None
-
-
-def near_name(reason: str) -> str:
-    """The attribute that one which devices do not have may stand for; empty where none is alike."""
-    found = _MEANT.search(reason)
-    return found[1] if found else ""
 
 
 def may_be_cut(group: NodegroupPlan) -> bool:
@@ -74,29 +56,6 @@ def as_claimed(group: NodegroupPlan) -> NodegroupPlan:
             for one in group.devices
         ),
     )
-
-
-def _selector(reason: str, manifests: Sequence[Mapping[str, Any]]) -> str:
-    """The expression that a reason is about; empty where that is not told."""
-    found = _SELECTOR.match(reason)
-    if found is None:
-        return ""
-    for request in _requests(manifests):
-        if request.get("name") != found[1]:
-            continue
-        options = [mapping(request, "exactly"), *(one for _, one in mappings(request, _FIRST))]
-        # The last alternative is the one that reasons are about.
-        selectors = sequence(options[-1], "selectors")
-        if int(found[2]) < len(selectors):
-            return str(mapping(selectors[int(found[2])], "cel").get("expression", ""))
-    return ""
-
-
-def _requests(manifests: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    for one in manifests:
-        spec = mapping(one, "spec")
-        devices = mapping(mapping(spec, "spec") or spec, "devices")
-        yield from (request for _, request in mappings(devices, "requests"))
 
 
 def _values(name: str, group: NodegroupPlan) -> list[Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from .._data import read_toml
+from ..feasibility.verdicts import Verdict
 from ..instance_types import AcceleratedInstanceType, CpuArchitecture
 from ..names import EXTERNAL_OWNER, INSTANCE_TYPE_LABEL
 from ..plans import ClusterPlan, NodegroupPlan
@@ -50,7 +51,8 @@ class Obstacle:
 
     `distance` is how far the Pod is from being served: a toleration is soon written, devices that
     the node does not have are another group's. `fix` is what to write, empty where that is not
-    known. Where it is not certain, only a running node tells.
+    known. Where it is not certain, only a running node tells. `verdict` is what was said of claims,
+    where it is about these.
     """
 
     code: str
@@ -58,6 +60,7 @@ class Obstacle:
     distance: int = 0
     fix: str = ""
     is_certain: bool = True
+    verdict: Verdict | None = None
 
 
 def nodes_of(plan: ClusterPlan) -> tuple[GroupNode, ...]:

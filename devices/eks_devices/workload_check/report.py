@@ -14,13 +14,14 @@ from .pods import PodTemplate
 class Remark:
     """A finding and its place: the manifest, and the steps to the value that it is about.
 
-    `related` are the claims that it is about too, where they are among the manifests.
+    `related` are the claims that it is about too, where they are among the manifests, each with
+    the steps to the part that is meant.
     """
 
     document: Document
     steps: Steps
     finding: Finding
-    related: tuple[Document, ...] = ()
+    related: tuple[tuple[Document, Steps], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ _MALFORMED, _NOT_FOUND = "MalformedClaim", "ClaimNotFound"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """The verdict of a group, and how far it is from serving; `fix` is what would bring it there.
+    """The verdict of a group, and how far it is from serving.
 
     `uses_dra` says whether the Pods have devices by DRA there, `is_reached` whether nothing but
     devices and other resources keeps them off such nodes.
@@ -32,7 +32,6 @@ class Judged:
 
     verdict: Verdict
     distance: int = 0
-    fix: str = ""
     uses_dra: bool = False
     is_reached: bool = True
 
@@ -151,10 +150,9 @@ def _judged(
     if certain:
         worst = max(certain, key=lambda one: one.distance)
         return Judged(
-            verdict=_verdict(group, Status.INFEASIBLE, worst.code, worst.reason),
+            verdict=replace(_verdict(group, Status.INFEASIBLE, worst), fix=_fix(worst, certain)),
             # What is missing twice over is put right in one go.
             distance=sum({one.code: one.distance for one in certain}.values()),
-            fix=_fix(worst, certain),
         )
     if said is not None and said.status is Status.ERROR:
         # A claim that nobody knows does not stop the attempt from failing for this one.
@@ -162,10 +160,9 @@ def _judged(
         if not doubts:
             return Judged(verdict=said, uses_dra=True)
         text = f"{said.reason}; and {doubts[0].reason}"
-        return Judged(verdict=_verdict(group, Status.UNKNOWN, said.code, text), uses_dra=True)
+        return Judged(verdict=replace(said, status=Status.UNKNOWN, reason=text), uses_dra=True)
     if obstacles:
-        first = obstacles[0]
-        verdict = _verdict(group, Status.UNKNOWN, first.code, first.reason)
+        verdict = _verdict(group, Status.UNKNOWN, obstacles[0])
         return Judged(verdict=verdict, uses_dra=said is not None)
     if said is not None:
         same = said.fits == fits
@@ -188,13 +185,17 @@ def _least(said: Verdict | None, on_node: OnNode, most: int | None) -> int | Non
     return min((one for one in room if isinstance(one, int)), default=None)
 
 
-def _verdict(group: str, status: Status, code: str, reason: str) -> Verdict:
-    return Verdict(
+def _verdict(group: str, status: Status, obstacle: Obstacle) -> Verdict:
+    """What an obstacle comes to, with the part of a claim that it is about."""
+    about = obstacle.verdict or Verdict(nodegroup=group, status=status)
+    return replace(
+        about,
         nodegroup=group,
         status=status,
-        code=code,
-        reason=reason,
+        code=obstacle.code,
+        reason=obstacle.reason,
         fits=0 if status is Status.INFEASIBLE else None,
+        devices=(),
     )
 
 
@@ -220,7 +221,7 @@ def _together(types: Sequence[tuple[GroupNode, Judged]]) -> Judged:
         failing = next(one for _, one in types if one.verdict.status is Status.ERROR)
         return replace(failing, verdict=replace(failing.verdict, reason=told))
     return Judged(
-        verdict=_verdict(group, Status.UNKNOWN, "DependsOnInstanceType", told),
+        verdict=_verdict(group, Status.UNKNOWN, Obstacle("DependsOnInstanceType", told)),
         distance=nearest.distance,
         uses_dra=any(one.uses_dra for _, one in types),
     )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from ..feasibility.classes import driver_of
-from ..feasibility.verdicts import Status
+from ..feasibility.verdicts import Status, Verdict
 from ..findings import Finding, Severity, info, warning
 from ..names import NODEGROUP_LABEL, POOL_LABEL, device_type_of_class
 from ..plans import ClusterPlan
@@ -19,16 +18,15 @@ from .pods import PodTemplate
 from .resources import DEVICES, device_type_of
 from .serving import Judged
 
+Told = tuple[Finding, Verdict | None]
+"""A finding, and the verdict that it comes from."""
+
 INVALID: Final = "ExpressionInvalid"
 TOO_MANY: Final = "TooManyDevicesInClaim"
 OF_CLAIM: Final = (INVALID, TOO_MANY)
 """What is wrong with a claim wherever it goes."""
 
-_MENDS: Final = {
-    "AllBreaksConstraint": "write a count",
-    TOO_MANY: "split it into two claims",
-}
-_WRITTEN: Final = re.compile(r"[:;] ((?:write |did you mean ).*)\Z", re.DOTALL)
+_MEND: Final = "change the claim"
 _STOPPING: Final = ("ExpressionFails", "AllBreaksConstraint")
 _MOST_NAMED: Final = 4
 _MOST_REASONS: Final = 5
@@ -43,8 +41,8 @@ _ATTEMPT: Final = (
 )
 
 
-def unserved(judged: Sequence[Judged], path: str, *, code: str, what: str) -> Iterator[Finding]:
-    """The fault of what no group can serve, nearest misses first.
+def unserved(judged: Sequence[Judged], path: str, *, code: str, what: str) -> Iterator[Told]:
+    """The fault of what no group can serve, nearest misses first; with the verdict of the nearest.
 
     Args:
         judged: The verdicts of the groups.
@@ -56,13 +54,14 @@ def unserved(judged: Sequence[Judged], path: str, *, code: str, what: str) -> It
         return
     near = sorted(judged, key=lambda one: one.distance)
     reasons = "; ".join(_reasons(near)) or "there is none"
-    yield Finding(
+    found = Finding(
         code=code,
         severity=Severity.ERROR,
         path=path,
         message=f"no node group can serve {what}: {reasons}",
         fix=_fix(near),
     )
+    yield found, _first(near)
 
 
 def _reasons(near: Sequence[Judged]) -> Iterator[str]:
@@ -78,13 +77,17 @@ def _reasons(near: Sequence[Judged]) -> Iterator[str]:
         yield f"{named(groups)}: {reason}"
 
 
+def _first(near: Sequence[Judged]) -> Verdict | None:
+    """The nearest verdict that says what would help, which others than the nearest may not."""
+    return next((one.verdict for one in near if one.verdict.fix), None)
+
+
 def _fix(near: Sequence[Judged]) -> str:
-    first = next((one for one in near if one.fix), None)
-    if first is None:
+    if (first := _first(near)) is None:
         return "change the claim or the Pod, or add a node group that fits"
-    if first.verdict.code == "ClassNotInstalled":
+    if first.code == "ClassNotInstalled":
         return first.fix
-    return f"for {first.verdict.nodegroup}, {first.fix}"
+    return f"for {first.nodegroup}, {first.fix}"
 
 
 def named(groups: Sequence[str]) -> str:
@@ -93,10 +96,8 @@ def named(groups: Sequence[str]) -> str:
     return ", ".join(shown) + (f" and {left} more" if left > 0 else "")
 
 
-def failing(
-    judged: Sequence[Judged], path: str, *, told: Collection[str] = ()
-) -> Iterator[Finding]:
-    """The faults of claims that stop the scheduler's attempt at a Pod.
+def failing(judged: Sequence[Judged], path: str, *, told: Collection[str] = ()) -> Iterator[Told]:
+    """The faults of claims that stop the scheduler's attempt at a Pod, each with its verdict.
 
     Args:
         judged: The verdicts of the groups.
@@ -110,34 +111,31 @@ def failing(
         alike = [one for one in wrong if one.code == code]
         groups = named([one.nodegroup for one in alike])
         if code == INVALID or (code in OF_CLAIM and len(alike) == len(judged)):
-            yield _of_claim(code, path, alike[0].reason)
+            yield _of_claim(path, alike[0]), alike[0]
             continue
         fine = [one.verdict.nodegroup for one in judged if one.verdict.status is Status.FEASIBLE]
         others = f", also for {named(fine)}, which could serve it" if fine else ""
         select = [f"; or select nodes: nodeSelector: {{{NODEGROUP_LABEL}: {one}}}" for one in fine]
-        mend = _mend(code, alike[0].reason)
-        yield Finding(
+        found = Finding(
             code="AttemptFailsOnNodegroup",
             severity=Severity.ERROR,
             path=path,
             message=f"on nodes of {groups} the scheduler stops its whole attempt at such a Pod"
             f"{others}: {alike[0].reason}",
-            fix=mend + "".join(select[:1]),
+            fix=(alike[0].fix or _MEND) + "".join(select[:1]),
             source=_ATTEMPT,
         )
+        yield found, alike[0]
 
 
-def _of_claim(code: str, path: str, reason: str) -> Finding:
-    fix = _mend(code, reason)
-    return Finding(code=code, severity=Severity.ERROR, path=path, message=reason, fix=fix)
-
-
-def _mend(code: str, reason: str) -> str:
-    """What to write, which a reason may say at its end; a guard only where it advises one."""
-    if (code in _MENDS or code == "ExpressionFails") and (found := _WRITTEN.search(reason)):
-        return found[1]
-    otherwise = "guard the expression" if "guard it" in reason else "mend the expression"
-    return _MENDS.get(code, otherwise)
+def _of_claim(path: str, one: Verdict) -> Finding:
+    return Finding(
+        code=one.code,
+        severity=Severity.ERROR,
+        path=path,
+        message=one.reason,
+        fix=one.fix or _MEND,
+    )
 
 
 def by_both(

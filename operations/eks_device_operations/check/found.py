@@ -79,7 +79,7 @@ class Places:
             title=document.title if document.kind else "",
             path=path_of((*document.base, *remark.steps)),
             finding=remark.finding,
-            related=tuple((*self.of(one)[:2], one.title) for one in remark.related),
+            related=tuple((*self.of(one, at)[:2], one.title) for one, at in remark.related),
         )
 
 

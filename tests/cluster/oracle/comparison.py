@@ -219,9 +219,10 @@ class Comparison:
         if verdict.code != "ExpressionInvalid":
             return False
         texts = {text for ask in asked(one.claims).values() for text in _texts(ask)}
-        return any(self._is_refused(text) for text in sorted(texts))
+        return any(self.is_refused(text) for text in sorted(texts))
 
-    def _is_refused(self, text: str) -> bool:
+    def is_refused(self, text: str) -> bool:
+        """Whether Kubernetes takes an expression for none."""
         if len(text.encode()) > _LONGEST_EXPRESSION:
             return True
         request: Json = {"deviceClassName": "any", "selectors": [{"cel": {"expression": text}}]}

@@ -1,0 +1,105 @@
+"""What is wrong of a Pod's claims is told with its place in the manifest of the claim."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.workload_manifests import EFA, GPU, P4D, P5, checked, plan_of, pod, request, template
+
+from eks_devices.workload_check import Document
+from eks_devices.workload_check.documents import path_of
+
+PLAN = plan_of(P5)
+NAME = f"device.attributes['{GPU}'].productName"
+CONSTRAINT = {"matchAttribute": "resource.kubernetes.io/pcieRoot"}
+BASE = "spec.spec.devices"
+
+
+def places(*manifests: Any, code: str) -> list[str]:
+    """Where the claims that a finding is about are told to be wrong."""
+    found = next(one for one in checked(PLAN, *manifests).remarks if one.finding.code == code)
+    return [path_of(steps) for _, steps in found.related]
+
+
+@pytest.mark.parametrize(
+    ("requests", "more", "code", "place"),
+    [
+        ([request(count=9)], {}, "NoNodegroupServesPod", "requests[0].exactly"),
+        (
+            [request(GPU, 1, "true", f"{NAME} == 'x'")],
+            {},
+            "NoNodegroupServesPod",
+            "requests[0].exactly.selectors[1].cel.expression",
+        ),
+        (
+            [request(EFA), request(GPU, 1, f"{NAME}x == 'x'")],
+            {},
+            "AttemptFailsOnNodegroup",
+            "requests[1].exactly.selectors[0].cel.expression",
+        ),
+        (
+            [request(GPU, 2), request(EFA, 2)],
+            {"constraints": [{"matchAttribute": f"{GPU}/type", "requests": ["gpu"]}, CONSTRAINT]},
+            "NoNodegroupServesPod",
+            "constraints[1]",
+        ),
+    ],
+)
+def test_the_part_of_a_claim_that_is_wrong_is_named(
+    requests: list[Any], more: Any, code: str, place: str
+) -> None:
+    wanted = template("gpu", *requests, **more)
+    assert places(wanted, pod("gpu"), code=code) == [f"{BASE}.{place}"]
+
+
+def test_an_alternative_is_named_by_its_index() -> None:
+    options = [{**request(count=one)["exactly"], "name": f"o{one}"} for one in (10, 9)]
+    wanted = template("gpu", {"name": "gpu", "firstAvailable": options})
+    found = places(wanted, pod("gpu"), code="NoNodegroupServesPod")
+    assert found == [f"{BASE}.requests[0].firstAvailable[1]"]
+
+
+def test_a_request_of_an_older_version_is_found_where_it_is_written() -> None:
+    flat = {"name": "gpu", **request(GPU, 1, f"{NAME} == 'x'")["exactly"]}
+    wanted = template("gpu", flat) | {"apiVersion": "resource.k8s.io/v1beta1"}
+    found = places(wanted, pod("gpu"), code="NoNodegroupServesPod")
+    assert found == [f"{BASE}.requests[0].selectors[0].cel.expression"]
+
+
+def test_a_claim_that_is_not_meant_is_told_as_a_whole() -> None:
+    fine, wrong = template("efa", request(EFA)), template("gpu", request(count=9))
+    found = places(fine, wrong, pod("efa", "gpu"), code="NoNodegroupServesPod")
+    assert found == ["", f"{BASE}.requests[0].exactly"]
+
+
+def test_the_nearest_group_says_which_part_is_meant() -> None:
+    wanted = template("gpu", request(GPU, 9, f"{NAME} != 'x'"))
+    report = checked(plan_of(P4D, P5), wanted, pod("gpu"))
+    (remark,) = [one for one in report.remarks if one.finding.code == "NoNodegroupServesPod"]
+    assert path_of(remark.related[0][1]) == f"{BASE}.requests[0].exactly"
+
+
+def test_verdicts_say_what_they_are_about() -> None:
+    report = checked(PLAN, template("gpu", request(count=9)), pod("gpu"))
+    (found,) = report.pods[0].verdicts
+    told = found.to_dict()
+    assert (told["claim"], told["request"], told["device_class"]) == ("gpu", "gpu", GPU)
+    assert (told["wants"], told["has"], told["fix"]) == (9, 8, "ask for at most 8 devices")
+    assert (told["selector"], told["constraint"], told["fits"]) == (None, None, 0)
+
+
+def test_nothing_is_told_of_parts_where_claims_are_served() -> None:
+    report = checked(PLAN, template("gpu", request()), pod("gpu"))
+    (found,) = report.pods[0].verdicts
+    assert (found.claim, found.request, found.fix, found.reason) == ("", "", "", "")
+
+
+def test_a_claim_that_wants_too_many_and_what_is_not_there_is_told_both() -> None:
+    every = {"name": "efa", "exactly": {"deviceClassName": EFA, "allocationMode": "All"}}
+    wanted = template("big", every, request(GPU, 1, f"{NAME} == 'x'"))
+    (remark,) = checked(PLAN, wanted).remarks
+    assert remark.finding.code == "TooManyDevicesInClaim"
+    assert "matches none of the 8 devices" in remark.finding.message
+    assert "split" not in remark.finding.fix
+    assert isinstance(remark.document, Document)
