@@ -18,9 +18,9 @@ from eks_devices.workload_check.documents import path_of
 from .._outcome import FINE, WRONG, OperationError, Outcome
 from .._output import as_json, terminal_width
 from ..manifests import ManifestDocument
-from .files import Input, read_files
+from ..manifests.inputs import Input, read_files
+from ..plan.planned import Planned, read_plan
 from .found import Found, Places, all_found
-from .planned import Planned, read_plan
 from .text import as_text
 
 _SCHEMA: Final = "eks-devices/check/v1"

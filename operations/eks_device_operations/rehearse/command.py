@@ -15,7 +15,7 @@ from eks_devices import EksDevicesError
 
 from .._outcome import COULD_NOT_LOOK, FINE, WRONG, OperationError, Outcome
 from .._output import terminal_width
-from ..check.planned import Planned, read_plan
+from ..plan.planned import Planned, read_plan
 
 if TYPE_CHECKING:
     from .rehearsal import Rehearsed

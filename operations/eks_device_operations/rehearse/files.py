@@ -10,8 +10,8 @@ from eks_devices import Severity
 from eks_devices.workload_check.documents import Document, Steps, flattened
 
 from .._outcome import COULD_NOT_LOOK, WRONG, OperationError
-from ..check.files import STDIN_NAME, read_files
 from ..manifests import ManifestDocument
+from ..manifests.inputs import STDIN_NAME, read_files
 
 Object = dict[str, Any]
 

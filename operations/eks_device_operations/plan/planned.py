@@ -1,4 +1,4 @@
-"""The plan that files are checked against: that of one cluster of a cloud assembly."""
+"""The plan that manifests are held against: that of one cluster of a cloud assembly."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from eks_devices.plans import PLAN_FILE_SUFFIX
 
 from .._outcome import COULD_NOT_LOOK, OperationError
 from .._output import safe
-from ..plan.assembly import Assembly, read_assembly
-from ..plan.cluster_plan import cluster_plan
-from ..plan.command import require_folder
+from .assembly import Assembly, read_assembly
+from .cluster_plan import cluster_plan
+from .command import require_folder
 
 _KEY: Final = "manifest"
 

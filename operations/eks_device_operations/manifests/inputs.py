@@ -1,4 +1,4 @@
-"""Finds and reads the files that are to be checked."""
+"""Finds and reads the files that a verb is to look at."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Final
 
 from .._json_file import reason
 from .._outcome import COULD_NOT_LOOK, FINE, OperationError
-from ..manifests import ManifestDocument, Manifests, Trouble, manifests_of
-from ..manifests._files import MOST_BYTES, chart_trouble, file_content
+from . import ManifestDocument, Manifests, Trouble, manifests_of
+from ._files import MOST_BYTES, chart_trouble, file_content
 
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
 _CHART: Final = "Chart.yaml"
