@@ -15,10 +15,11 @@ from ..plans import ClusterPlan
 from ..vocabulary import DeviceType, Mechanism
 from .claim_places import expression_of
 from .claim_versions import as_newest
+from .device_names import DEVICES
 from .documents import Document, frozen, mapping
 from .near_misses import as_claimed, may_be_cut, near_value
 from .nodes import GroupNode, Obstacle
-from .resources import DEVICES, too_many
+from .resources import too_many
 
 Resource = tuple[str, str, int]
 """A resource that stands for devices of a class, that class, and a number."""

@@ -12,7 +12,6 @@ from ..kubernetes import gate_is_on
 from ..names import (
     CLASS_RESOURCES,
     DEVICE_CLASSES,
-    EFA_RESOURCE,
     EXTENDED_RESOURCES,
     EXTERNAL_OWNER,
     GPU_CLASS,
@@ -20,24 +19,17 @@ from ..names import (
     NVIDIA_RESOURCES,
     RETIRED_NEURON_RESOURCE,
     SHARED_GPU_RESOURCE,
-    TAINT_KEYS,
-    device_type_of_class,
     offered_resources,
 )
 from ..plans import ClusterPlan, DevicePlan
 from ..quantities import MIB
 from ..vocabulary import DeviceType, Feature, Mechanism
 from .amounts import CPU, HUGE_PAGES, MEMORY, Amounts
+from .device_names import DEVICES, device_type_of
 from .documents import Document, mapping, text_of
 from .huge_pages import PAGE_MIB, reserved_pages
 from .nodes import GroupNode, Obstacle
 
-DEVICES: Final = {
-    DeviceType.GPU: "GPUs",
-    DeviceType.NEURON: "Neuron devices",
-    DeviceType.EFA: "EFAs",
-    DeviceType.COMPUTE_DOMAIN: "channels of ComputeDomains",
-}
 _GATE: Final = "DRAExtendedResource"
 _FAR, _UNCUT, _OTHER_WAY, _TOO_SMALL, _MISSPELT = 8, 5, 4, 3, 2
 _MIG: Final = "mig-"
@@ -193,17 +185,6 @@ def _may_be_claimed(node: GroupNode, name: str) -> bool:
     if device is None:
         return kind is None
     return device.mechanism is Mechanism.DRA and device.owner != EXTERNAL_OWNER
-
-
-def device_type_of(name: str) -> DeviceType | None:
-    """The kind of device that a resource is of, parts and shares too; None for others."""
-    if name.startswith(CLASS_RESOURCES):
-        return device_type_of_class(name.removeprefix(CLASS_RESOURCES))
-    if name.startswith(NVIDIA_RESOURCES):
-        return DeviceType.GPU
-    if name == EFA_RESOURCE:
-        return DeviceType.EFA
-    return DeviceType.NEURON if name.startswith(TAINT_KEYS[DeviceType.NEURON]) else None
 
 
 def _offered(node: GroupNode, name: str, wanted: int, most: int) -> Iterator[Obstacle]:

@@ -13,9 +13,9 @@ from ..plans import ClusterPlan
 from ..vocabulary import DeviceType
 from .affinity import selects_by
 from .claim_judge import ClaimSet
+from .device_names import DEVICES, device_type_of
 from .documents import path_of
 from .pods import PodTemplate
-from .resources import DEVICES, device_type_of
 from .serving import Judged
 
 Told = tuple[Finding, Verdict | None]

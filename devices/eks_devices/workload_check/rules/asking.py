@@ -3,36 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
-from ...names import (
-    CLASS_RESOURCES,
-    EFA_RESOURCE,
-    GPU_RESOURCE,
-    NEURON_RESOURCE,
-    NVIDIA_RESOURCES,
-    device_type_of_class,
-)
 from ...quantities import count_of
-from ...vocabulary import DeviceType
 from ..documents import mapping, mappings
 from ..pods import Container
 from .readable import UNKNOWN
-
-# Shares and partitions of GPUs, and cores of Neuron devices, begin alike.
-_BEGINNINGS: Final = {
-    GPU_RESOURCE: DeviceType.GPU,
-    f"{NVIDIA_RESOURCES}mig-": DeviceType.GPU,
-    NEURON_RESOURCE: DeviceType.NEURON,
-    EFA_RESOURCE: DeviceType.EFA,
-}
-
-
-def device_of(resource: str) -> DeviceType | None:
-    """What devices an extended resource is of; None for what this library does not know."""
-    if resource.startswith(CLASS_RESOURCES):
-        return device_type_of_class(resource.removeprefix(CLASS_RESOURCES))
-    return next((one for begin, one in _BEGINNINGS.items() if resource.startswith(begin)), None)
 
 
 def amounts(container: Container) -> tuple[Mapping[str, Any], Mapping[str, Any]]:

@@ -9,8 +9,9 @@ from ..._data import read_toml
 from ...findings import warning
 from ...names import DEVICE_CLASSES, NVIDIA_RESOURCES
 from ...vocabulary import DeviceType
+from ..device_names import device_type_of
 from ..documents import Document, Steps, mapping, path_of
-from .asking import asks_for, device_of
+from .asking import asks_for
 from .claim_content import types_of
 from .context import Context
 from .whole import ToldOfDocument, Whole
@@ -25,7 +26,7 @@ def quotas(whole: Whole) -> Iterator[ToldOfDocument]:
         if copy.kind != "ResourceQuota":
             continue
         for name in mapping(mapping(copy.content, "spec"), "hard"):
-            kind = device_of(name.removeprefix(_REQUESTS)) if _REQUESTS in name else None
+            kind = device_type_of(name.removeprefix(_REQUESTS)) if _REQUESTS in name else None
             if kind and _is_claimed(whole, copy.namespace, kind):
                 steps: Steps = ("spec", "hard", name)
                 other = f"{DEVICE_CLASSES[kind][0]}{facts['suffix']}"

@@ -16,9 +16,10 @@ from ...names import (
     MANAGED_BY_US,
 )
 from ...plans import NodegroupPlan
+from ..device_names import device_type_of
 from ..documents import Steps, mapping, mappings
 from ..pods import Container
-from .asking import asks_for, device_of, is_privileged
+from .asking import asks_for, is_privileged
 from .claim_content import asked
 from .context import Context, Told, names_of_claims
 from .how_many import is_on_every_node
@@ -35,7 +36,7 @@ def asks_for_devices(container: Container) -> bool:
 
 def is_device(resource: str) -> bool:
     """Whether an extended resource is of devices that this library knows, or of a DeviceClass."""
-    return resource.startswith(CLASS_RESOURCES) or device_of(resource) is not None
+    return resource.startswith(CLASS_RESOURCES) or device_type_of(resource) is not None
 
 
 def host_paths(context: Context) -> Iterator[Told]:

@@ -8,8 +8,9 @@ from typing import Any, Final
 from ...findings import Finding, fault, warning
 from ...names import CLAIM_KIND, TEMPLATE_KIND
 from ..claim_versions import as_newest
+from ..device_names import device_type_of
 from ..documents import Document, frozen, mapping
-from .asking import asks_for, device_of
+from .asking import asks_for
 from .context import Context
 from .whole import ToldOfDocument, Whole
 
@@ -72,7 +73,7 @@ def _unchanging(document: Document) -> object:
 
 def _has_devices(context: Context) -> bool:
     return bool(context.claims) or any(
-        asks_for(one, lambda name: device_of(name) is not None) for one in context.containers
+        asks_for(one, lambda name: device_type_of(name) is not None) for one in context.containers
     )
 
 

@@ -1,0 +1,50 @@
+"""Which devices the names of extended resources are about."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..findings import meant
+from ..names import (
+    CLASS_RESOURCES,
+    EFA_RESOURCE,
+    GPU_RESOURCE,
+    NEURON_RESOURCE,
+    NVIDIA_RESOURCES,
+    device_type_of_class,
+)
+from ..vocabulary import DeviceType
+
+DEVICES: Final = {
+    DeviceType.GPU: "GPUs",
+    DeviceType.NEURON: "Neuron devices",
+    DeviceType.EFA: "EFAs",
+    DeviceType.COMPUTE_DOMAIN: "channels of ComputeDomains",
+}
+"""What the devices are called."""
+
+# Shares and partitions of GPUs, and cores of Neuron devices, begin alike.
+_BEGINNINGS: Final = {
+    GPU_RESOURCE: DeviceType.GPU,
+    f"{NVIDIA_RESOURCES}mig-": DeviceType.GPU,
+    NEURON_RESOURCE: DeviceType.NEURON,
+    EFA_RESOURCE: DeviceType.EFA,
+}
+
+
+def device_type_of(resource: str) -> DeviceType | None:
+    """The devices that an extended resource is of, shares, parts and misspelt names too.
+
+    None for what this library does not know, other resources of the same vendors among them.
+    """
+    if resource.startswith(CLASS_RESOURCES):
+        return device_type_of_class(resource.removeprefix(CLASS_RESOURCES))
+    known = _BEGINNINGS.items()
+    begun = next((kind for begin, kind in known if resource.startswith(begin)), None)
+    return begun or next((kind for name, kind in known if _is_misspelt(resource, name)), None)
+
+
+def _is_misspelt(resource: str, name: str) -> bool:
+    domain, _, own = resource.partition("/")
+    right, _, right_own = name.partition("/")
+    return domain == right and bool(meant(own, [right_own]))
