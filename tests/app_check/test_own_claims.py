@@ -16,10 +16,9 @@ from eks_devices import (
     ResourceClaimTemplate,
     Severity,
 )
-from eks_devices.app_check import claim_faults, fleet_findings, own_claims
+from eks_devices.app_check import claim_faults, fleet_findings
 from eks_devices.claim_checks import ClaimChecks
 from eks_devices.claims.on_nodegroup import claim_findings, claim_manifest
-from eks_devices.feasibility import Status, Verdict
 
 P5, P5EN, TRN2 = ({"instance_type": f"{one}.48xlarge"} for one in ("p5", "p5en", "trn2"))
 VOODOO = 'device.attributes["gpu.nvidia.com"].productName == "Voodoo"'
@@ -93,21 +92,6 @@ def test_a_group_of_several_types_is_at_fault_where_none_of_them_serves(name, to
     )
     found = on_own(claim_of(asked), cluster_of(MIXED))
     assert [(one.code, one.severity) for one in found] == told
-
-
-@pytest.mark.parametrize(
-    ("of_types", "expected"),
-    [
-        (["unknown", "error"], "error"),
-        (["feasible", "error"], "error"),
-        (["infeasible", "unknown"], "unknown"),
-        (["feasible", "infeasible"], "unknown"),
-        (["infeasible", "infeasible"], "infeasible"),
-    ],
-)
-def test_types_of_a_group_come_to_one_verdict(of_types, expected):
-    each = [Verdict(nodegroup="g", status=Status(one)) for one in of_types]
-    assert own_claims._of_group(each).status == expected
 
 
 def test_of_many_groups_the_first_are_named():

@@ -49,32 +49,12 @@ def claim_faults(
     codes = {one.code for one in said}
     alike: dict[tuple[Status, str, str], tuple[Verdict, list[NodegroupPlan]]] = {}
     for group in groups:
-        found = _of_group([check_claims([manifest], one)[0] for one in _by_type(group)])
+        (found,) = check_claims([manifest], group)
         if found.status is not Status.FEASIBLE and codes.isdisjoint(_SAID.get(found.code, ())):
             key = found.status, found.code, found.reason
             alike.setdefault(key, (found, []))[1].append(group)
     told = (_of_verdict(claim.path, found, where) for found, where in alike.values())
     return [one for one in told if one is not None]
-
-
-def _by_type(group: NodegroupPlan) -> tuple[NodegroupPlan, ...]:
-    """A group as if it had one of its instance types alone, for each of them."""
-    if len(group.instance_types) == 1:
-        return (group,)
-    return tuple(
-        replace(group, instance_type=one, instance_types=(one,)) for one in group.instance_types
-    )
-
-
-def _of_group(verdicts: Sequence[Verdict]) -> Verdict:
-    """The verdict of a group whose nodes are of several types, from those of its types."""
-    order = (Status.ERROR, Status.UNKNOWN, Status.FEASIBLE, Status.INFEASIBLE)
-    worst = min(verdicts, key=lambda one: order.index(one.status))
-    refused = [one for one in verdicts if one.status is Status.INFEASIBLE]
-    if not refused or worst.status is not Status.FEASIBLE:
-        return worst
-    reason = f"nodes of some of its types cannot: {refused[0].reason}"
-    return replace(worst, status=Status.UNKNOWN, code="DependsOnInstanceType", reason=reason)
 
 
 def _of_verdict(path: str, found: Verdict, groups: Sequence[NodegroupPlan]) -> Finding | None:
@@ -126,8 +106,7 @@ def fleet_findings(
         return
     names = {one.name for one in own}
     groups = [one for one in plan.nodegroups if one.name not in names and _is_reachable(one, own)]
-    nodes = tuple(node for one in groups for node in _by_type(one))
-    found = check_claims([manifest], replace(plan, nodegroups=nodes))
+    found = check_claims([manifest], replace(plan, nodegroups=tuple(groups)))
     yield from _stopping(claim.path, found, own)
     fitting = {one.nodegroup for one in found if one.status is Status.FEASIBLE}
     serving = [one for one in groups if one.name in fitting]

@@ -18,6 +18,7 @@ from .devices import node_devices
 from .endings import Cause
 from .judge import Judgement, judged
 from .minors import scheduler_of
+from .of_types import single_types, verdict_of_types
 from .slices import NodeDevices
 from .verdicts import AllocatedDevice, Status, Verdict
 from .wanted import Wanted
@@ -133,7 +134,22 @@ def _verdict(
     classes: FrozenDict[str, tuple[str, ...]],
     known: dict[NodeDevices, Verdict],
 ) -> Verdict:
-    """The verdict of a group; what holds for its nodes is looked up, or noted, in `known`."""
+    """The verdict of a group, from those of its instance types."""
+    found = [
+        (one.instance_type, _verdict_of_type(claims, read, one, classes, known))
+        for one in single_types(group)
+    ]
+    return verdict_of_types(found)
+
+
+def _verdict_of_type(
+    claims: Sequence[Claim],
+    read: Sequence[Wanted | None],
+    group: NodegroupPlan,
+    classes: FrozenDict[str, tuple[str, ...]],
+    known: dict[NodeDevices, Verdict],
+) -> Verdict:
+    """The verdict of one type; what holds for its nodes is looked up, or noted, in `known`."""
     node = node_devices(group)
     if node not in known:
         known[node] = _verdict_of_node(claims, read, group, classes, node)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from .._data import read_toml
+from ..feasibility.of_types import single_types
 from ..feasibility.verdicts import Verdict
 from ..instance_types import AcceleratedInstanceType, CpuArchitecture
 from ..names import EXTERNAL_OWNER, INSTANCE_TYPE_LABEL
@@ -66,18 +67,19 @@ class Obstacle:
 def nodes_of(plan: ClusterPlan) -> tuple[GroupNode, ...]:
     """A node for each group and instance type, in the order of the plan."""
     return tuple(
-        _node(index, group, name)
+        _node(index, one)
         for index, group in enumerate(plan.nodegroups)
-        for name in group.instance_types
+        for one in single_types(group)
     )
 
 
-def _node(index: int, group: NodegroupPlan, name: str) -> GroupNode:
+def _node(index: int, group: NodegroupPlan) -> GroupNode:
+    name = group.instance_type
     instance = AcceleratedInstanceType.of(name)
     architecture = _ARCHITECTURES[instance.architecture]
     return GroupNode(
         index=index,
-        group=replace(group, instance_type=name, instance_types=(name,)),
+        group=group,
         instance=instance,
         labels={
             "kubernetes.io/arch": architecture,

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..feasibility.of_types import verdict_of_types
 from ..feasibility.verdicts import Status, Verdict
 from ..plans import ClusterPlan, NodegroupPlan
 from .amounts import Amounts, amounts_of
@@ -200,28 +201,14 @@ def _verdict(group: str, status: Status, obstacle: Obstacle) -> Verdict:
 
 
 def _together(types: Sequence[tuple[GroupNode, Judged]]) -> Judged:
-    """The verdict of a group with several instance types: what holds for all, or each by itself."""
-    first = types[0][1]
+    """What a group with several instance types comes to, the nearest to serving first."""
     if len(types) == 1:
-        return first
-    statuses = {one.verdict.status for _, one in types}
-    nearest = min((one for _, one in types), key=lambda one: one.distance)
-    if len({one.verdict.reason for _, one in types}) == 1:
-        fits = [one.verdict.fits for _, one in types]
-        known = [one for one in fits if one is not None]
-        least = min(known) if len(known) == len(fits) else None
-        return replace(first, verdict=replace(first.verdict, fits=least))
-    told = "; ".join(
-        f"{node.instance.name}: {one.verdict.reason or 'can serve'}" for node, one in types
-    )
-    if len(statuses) == 1:
-        return replace(nearest, verdict=replace(first.verdict, reason=told))
-    group = first.verdict.nodegroup
-    if Status.ERROR in statuses:
-        failing = next(one for _, one in types if one.verdict.status is Status.ERROR)
-        return replace(failing, verdict=replace(failing.verdict, reason=told))
+        return types[0][1]
+    near = sorted(types, key=lambda one: one[1].distance)
+    verdict = verdict_of_types([(node.instance.name, one.verdict) for node, one in near])
     return Judged(
-        verdict=_verdict(group, Status.UNKNOWN, Obstacle("DependsOnInstanceType", told)),
-        distance=nearest.distance,
+        verdict=verdict,
+        distance=near[0][1].distance,
         uses_dra=any(one.uses_dra for _, one in types),
+        is_reached=any(one.is_reached for _, one in types),
     )
