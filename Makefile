@@ -4,6 +4,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 CDK := $(BIN)/node node_modules/aws-cdk/bin/cdk
+# A file of tests goes to one process with its fixtures; ARGS=-n0 runs all in one, as a debugger wants it.
+PARALLEL := -n auto --maxprocesses 4 --dist loadfile
 CODE := $(wildcard app.py devices charts constructs operations examples benchmarks tests)
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
@@ -26,7 +28,7 @@ synth: $(VENV)/installed node_modules/installed ## Synthesise the example app an
 
 .PHONY: test
 test: $(VENV)/installed node_modules/installed ## Run the tests; pass pytest's arguments in ARGS
-	@exec $(BIN)/pytest $(ARGS)
+	@exec $(BIN)/pytest $(PARALLEL) $(ARGS)
 
 .PHONY: controlplane
 controlplane: $(VENV)/installed ## Build a Kubernetes control plane from Go modules, once; MINOR=1.36 names another than 1.34
@@ -42,7 +44,7 @@ oracle-compare: oracle ## Compare CLAIMS generated claims (100000) with Kubernet
 
 .PHONY: cluster-test
 cluster-test: controlplane oracle node_modules/installed ## Run the tests against a real control plane; ARGS as with test
-	@exec $(BIN)/pytest -o testpaths=tests/cluster $(ARGS)
+	@exec $(BIN)/pytest -o testpaths=tests/cluster $(PARALLEL) $(ARGS)
 
 .PHONY: check
 check: format-check lint layers data types ## Check format, lint, layers, data and types
@@ -77,7 +79,7 @@ format: $(VENV)/installed ## Format the code and apply the fixes that lint knows
 
 .PHONY: coverage
 coverage: $(VENV)/installed node_modules/installed ## Run the tests and report the lines they miss
-	@$(BIN)/pytest --cov $(ARGS)
+	@$(BIN)/pytest --cov $(PARALLEL) $(ARGS)
 
 .PHONY: bench
 bench: $(VENV)/installed node_modules/installed ## Run the benchmarks

@@ -431,7 +431,11 @@ def test_a_range_that_no_cluster_has_for_services_is_refused(services):
     assert "describe-cluster" in one.fix
 
 
-@pytest.mark.parametrize("services", ["10.100.0.0/16", cdk.Token.as_string({"Ref": "Services"})])
+@pytest.mark.parametrize(
+    "services",
+    ["10.100.0.0/16", cdk.Token.as_string({"Ref": "Services"})],
+    ids=["range", "token"],
+)
 def test_a_range_of_services_or_a_token_for_one_is_taken(services):
     assert reference(service_ipv4_cidr=services).service_ipv4_cidr == services
 

@@ -476,7 +476,7 @@ def test_every_type_of_the_package_is_sound():
         (b'{"InstanceTypes": [', "not JSON"),
         (b"\xff\xfe\x00", "not JSON"),
         (b"\x1f\x8bno gzip", "not JSON"),
-        (gzip.compress(b"{}")[:-6], "not JSON"),
+        (gzip.compress(b"{}", mtime=0)[:-6], "not JSON"),
         (b'{"a": NaN}', "NaN is not a number of JSON"),
         (b"[" * 200_000, "nested too deeply"),
         (5, "got int"),
