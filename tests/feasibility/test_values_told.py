@@ -57,6 +57,25 @@ def test_a_selector_that_reads_nothing_is_told_by_its_number():
 def test_the_driver_is_told_where_it_is_asked_for():
     found = reason_of("p5.48xlarge", GPU, "device.driver == 'nvidia.com'")
     assert found.reason.endswith("which have driver gpu.nvidia.com")
+    assert found.fix == "did you mean gpu.nvidia.com?"
+
+
+@pytest.mark.parametrize(
+    ("amount", "fix"),
+    [
+        ("80Gi", "compare memory with at most 81152Mi, which is what these devices have"),
+        ("1Ti", "compare memory with at most 81152Mi, which is what these devices have"),
+    ],
+)
+def test_an_amount_that_no_device_has_is_told_with_what_they_have(amount, fix):
+    selector = f"device.capacity['{GPU}'].memory.compareTo(quantity('{amount}')) >= 0"
+    assert reason_of("p5.48xlarge", GPU, selector).fix == fix
+
+
+def test_values_are_those_of_the_devices_that_other_selectors_leave():
+    first = f"{ATTRIBUTES}.type == 'gpu'"
+    found = reason_of("p5.48xlarge", GPU, first, f"{ATTRIBUTES}.architecture == 'hoper'")
+    assert found.fix == "did you mean Hopper?"
 
 
 @pytest.mark.parametrize("name", ["rdma", "pciSubsystem", "numaNode"])

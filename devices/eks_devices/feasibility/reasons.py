@@ -11,6 +11,7 @@ from .endings import Cause, Ending
 from .expressions import Outcome, evaluate
 from .flow import decided
 from .near import meant_instead, nearest_of_all, never_published
+from .near_values import near_miss
 from .problem import NOTHING, Classes, Option, Problem, problem
 from .shared_values import held_by_a_value
 from .slices import NodeDevice, NodeDevices
@@ -150,10 +151,11 @@ def _selector(number: int, text: str, ask: Ask, among: list[NodeDevice]) -> Caus
         many = f"matches none of the {len(among)} devices"
     has = values_told(text, among)
     more = f", which {'have' if len(among) > 1 else 'has'} {has}" if has else ""
+    near = near_miss(text, among)
     return Cause(
         "NoDeviceMatches",
         f"selector {number} {many} of the class {ask.device_class}{more}",
-        fix="change the selector to what these devices have",
+        fix=near.fix if near else "change the selector to what these devices have",
     )
 
 

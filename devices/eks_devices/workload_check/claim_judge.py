@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from ..feasibility.asked import read_class, read_manifest
 from ..feasibility.check import verdicts_of_read
+from ..feasibility.devices import node_devices
+from ..feasibility.near_values import near_miss
 from ..feasibility.verdicts import Status, Verdict
 from ..findings import EksDevicesError, Finding
 from ..names import COMPUTE_DOMAIN_CHANNEL_CLASS, MIG_CLASS, TEMPLATE_KIND, device_type_of_class
@@ -17,8 +19,8 @@ from .claim_places import expression_of
 from .claim_versions import as_newest
 from .device_names import DEVICES
 from .documents import Document, frozen, mapping
-from .near_misses import as_claimed, may_be_cut, near_value
 from .nodes import GroupNode, Obstacle
+from .other_ways import as_claimed, may_be_cut
 from .resources import too_many
 
 Resource = tuple[str, str, int]
@@ -36,6 +38,7 @@ _DISTANCES: Final = {
     _UNINSTALLED: 9,
 }
 _OTHERWISE: Final = 5
+_ALMOST: Final = 2
 _PLUGIN_DISTANCE: Final = 4
 _NOT_MEANT: Final = 7
 _NO_DOMAINS: Final = Obstacle(
@@ -175,14 +178,7 @@ class ClaimJudge:
             return replace(found, is_certain=False)
         if verdict.code == _NO_CLASS and (other := self._other_way(verdict, asked, node)):
             return other
-        distance = _DISTANCES.get(verdict.code, _OTHERWISE)
-        if verdict.wants is not None and verdict.has is not None:
-            distance = too_many(verdict.wants, verdict.has)
-        if verdict.code == _NO_MATCH and (
-            near := near_value(asked.expression(verdict), node.group)
-        ):
-            return replace(found, distance=near[0], fix=near[1])
-        return replace(found, distance=distance)
+        return replace(found, distance=_distance(verdict, asked, node))
 
     def _other_way(self, verdict: Verdict, asked: ClaimSet, node: GroupNode) -> Obstacle | None:
         """What claims that no driver serves are told of the node's other ways."""
@@ -200,6 +196,17 @@ class ClaimJudge:
             # Whoever hands them out, they are not what the claims are for.
             return replace(found, distance=_NOT_MEANT, fix="")
         return found
+
+
+def _distance(verdict: Verdict, asked: ClaimSet, node: GroupNode) -> int:
+    """How far claims are from a node that cannot serve them."""
+    if verdict.wants is not None and verdict.has is not None:
+        return too_many(verdict.wants, verdict.has)
+    if verdict.code == _NO_MATCH:
+        devices = node_devices(node.group).devices
+        if near := near_miss(asked.expression(verdict), devices):
+            return _ALMOST if near.times == 1 else too_many(near.times, 1)
+    return _DISTANCES.get(verdict.code, _OTHERWISE)
 
 
 def _by_plugin(asked: ClaimSet, node: GroupNode) -> Obstacle | None:

@@ -201,7 +201,7 @@ def _offered(node: GroupNode, name: str, wanted: int, most: int) -> Iterator[Obs
         )
 
 
-def too_many(wanted: int, has: int) -> int:
+def too_many(wanted: int | Fraction, has: int) -> int:
     """How far a number is from one that a node has."""
     return 3 if wanted <= 2 * has else 5
 
