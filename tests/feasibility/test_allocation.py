@@ -134,6 +134,7 @@ def problems(draw, *, counted: bool = False, plain: bool = False, most: int = 6)
                         tuple(sorted(draw(st.sets(st.integers(0, constraints - 1)))))
                         if constraints
                         else (),
+                        claim=len(wanted),
                     )
                     for ask in asks
                 )

@@ -22,6 +22,7 @@ from .near import meant_instead, never_published
 from .problem import Classes, Problem, problem
 from .reasons import reason, request_reason
 from .slices import NodeDevices
+from .stack_room import with_room
 from .verdicts import Status
 from .wanted import Ask, Wanted
 
@@ -40,6 +41,7 @@ class Judgement:
 
 
 @functools.lru_cache(maxsize=65536)
+@with_room
 def judged(
     wanted: tuple[Wanted, ...], node: NodeDevices, classes: FrozenDict[str, tuple[str, ...]]
 ) -> Judgement:
