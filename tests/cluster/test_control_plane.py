@@ -75,17 +75,17 @@ def test_a_node_may_not_give_itself_a_label_that_is_kept_from_nodes(shared):
         shared.kubelets.join(node)
 
 
-def test_leases_are_renewed_and_the_node_is_ready(world, planned, spec):
+def test_leases_are_renewed_and_the_node_is_ready(shared, planned, spec):
     (group,) = planned(spec("g6e", "g6e.12xlarge")).nodegroups
-    (name,) = world.join(group)
+    (name,) = shared.join(group)
     path = f"/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/{name}"
-    first = world.api.find(path)["spec"]["renewTime"]
+    first = shared.api.find(path)["spec"]["renewTime"]
 
     wait_for(
-        lambda: world.api.find(path)["spec"]["renewTime"] != first, "a fresh lease", seconds=15
+        lambda: shared.api.find(path)["spec"]["renewTime"] != first, "a fresh lease", seconds=15
     )
 
-    node = world.api.find(f"/api/v1/nodes/{name}")
+    node = shared.api.find(f"/api/v1/nodes/{name}")
     assert [one["status"] for one in node["status"]["conditions"] if one["type"] == "Ready"] == [
         "True"
     ]

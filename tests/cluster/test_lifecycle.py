@@ -2,63 +2,83 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import pytest
 
 from eks_device_charts import ImageSource, device_manifests
 from eks_device_operations.control_plane import wait_for
 from eks_device_operations.control_plane.pods import missing_devices
-from eks_devices import DeviceType, Mechanism
+from eks_devices import ClusterPlan, DeviceType, Mechanism, NodegroupPlan
+from eks_devices.vocabulary import ManagerKey
 
 DRA, PLUGIN = Mechanism.DRA, Mechanism.DEVICE_PLUGIN
 NEW = "example.com/mirror/driver:next"
-# A group whose nodes have the manager, and the name of its DaemonSet.
+# The groups of one cluster, which between them have every manager.
+GROUPS = {
+    "neuron": ("trn2.48xlarge", {}),
+    "inf": ("inf2.48xlarge", {}),
+    "gpu": ("p5.48xlarge", {}),
+    "plugins": ("p5.48xlarge", {"mechanism": PLUGIN}),
+    "rack": ("p6e-gb200.36xlarge", {}),
+}
+# The name of each manager's DaemonSet.
 MANAGERS = {
-    (DeviceType.NEURON, DRA): ("trn2.48xlarge", {}, "neuron-dra-driver-kubelet-plugin"),
-    (DeviceType.NEURON, PLUGIN): ("inf2.48xlarge", {}, "neuron-device-plugin"),
-    (DeviceType.GPU, DRA): ("p5.48xlarge", {}, "dra-driver-nvidia-gpu-kubelet-plugin"),
-    (DeviceType.GPU, PLUGIN): (
-        "g6e.12xlarge",
-        {"mechanism": PLUGIN},
-        "nvdp-nvidia-device-plugin",
-    ),
-    (DeviceType.COMPUTE_DOMAIN, DRA): (
-        "p6e-gb200.36xlarge",
-        {},
-        "dra-driver-nvidia-gpu-compute-domain-plugin",
-    ),
-    (DeviceType.EFA, DRA): ("p5.48xlarge", {}, "aws-dranet"),
-    (DeviceType.EFA, PLUGIN): (
-        "p5.48xlarge",
-        {"mechanism": PLUGIN},
-        "efa-aws-efa-k8s-device-plugin",
-    ),
+    (DeviceType.NEURON, DRA): "neuron-dra-driver-kubelet-plugin",
+    (DeviceType.NEURON, PLUGIN): "neuron-device-plugin",
+    (DeviceType.GPU, DRA): "dra-driver-nvidia-gpu-kubelet-plugin",
+    (DeviceType.GPU, PLUGIN): "nvdp-nvidia-device-plugin",
+    (DeviceType.COMPUTE_DOMAIN, DRA): "dra-driver-nvidia-gpu-compute-domain-plugin",
+    (DeviceType.EFA, DRA): "aws-dranet",
+    (DeviceType.EFA, PLUGIN): "efa-aws-efa-k8s-device-plugin",
 }
 
 
-@pytest.mark.parametrize("key", MANAGERS, ids="/".join)
-def test_a_new_version_replaces_each_pod_and_no_other(world, planned, spec, key):
-    instance_type, options, name = MANAGERS[key]
-    plan = planned(spec("a", instance_type, **options))
-    old = device_manifests(plan, images=ImageSource(region="us-east-2"))
-    images = ImageSource(region="us-east-2", overrides={key: NEW})
-    world.install(*old)
-    nodes = world.join(plan.nodegroups[0], 3)
-    world.join_other("system")
-    managers = world.managers()
-    before = pods(world.api)
+@dataclass
+class Installed:
+    """A cluster with every manager, and the images that were replaced there so far."""
 
-    world.install(*device_manifests(plan, images=images))
-    wait_for(partial(all_new, world.api, name, len(nodes)), f"Pods of {name} replaced")
+    plan: ClusterPlan
+    nodes: dict[str, NodegroupPlan]
+    replaced: dict[ManagerKey, str] = field(default_factory=dict)
+
+    def objects(self) -> list[dict[str, Any]]:
+        """What is installed, with those images."""
+        images = ImageSource(region="us-east-2", overrides=self.replaced)
+        return list(device_manifests(self.plan, images=images))
+
+
+@pytest.fixture(scope="module")
+def installed(shared, planned, spec):
+    plan = planned(*(spec(name, kind, **options) for name, (kind, options) in GROUPS.items()))
+    nodes = {name: group for group in plan.nodegroups for name in shared.join(group, 3)}
+    shared.join_other("system")
+    installed = Installed(plan, nodes)
+    shared.install(*installed.objects())
+    return installed
+
+
+@pytest.mark.parametrize("key", MANAGERS, ids="/".join)
+def test_a_new_version_replaces_each_pod_and_no_other(shared, installed, key):
+    name = MANAGERS[key]
+    managers = shared.managers()
+    before = pods(shared.api)
+    count = sum("/".join(key) in found for found in managers.values())
+    assert count >= 3
+
+    installed.replaced[key] = NEW
+    shared.install(*installed.objects())
+    wait_for(partial(all_new, shared.api, name, count), f"Pods of {name} replaced")
 
     # A kubelet complains when a new Pod starts while the old one has the devices.
-    assert world.managers() == managers
-    after = pods(world.api)
+    assert shared.managers() == managers
+    after = pods(shared.api)
     kept = {pod for pod in before if not belongs(pod, key, name)}
     assert kept <= after
     assert len(after) == len(before)
-    assert missing_devices(world.api, dict.fromkeys(nodes, plan.nodegroups[0])) == []
+    assert missing_devices(shared.api, installed.nodes) == []
 
 
 def belongs(pod, key, name):
