@@ -70,7 +70,7 @@ data: $(VENV)/installed
 
 .PHONY: types
 types: $(VENV)/installed
-	@$(BIN)/mypy $(CODE)
+	@$(BIN)/mypy --num-workers 2 $(CODE)
 
 .PHONY: format
 format: $(VENV)/installed ## Format the code and apply the fixes that lint knows
