@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from .._json_values import json_faults
+from ..findings import meant
 from ..syntax import is_dns_label, is_dns_subdomain, is_label_key, is_label_value
 
 _LONGEST_PARAMETERS: Final = 10 * 1024
@@ -23,8 +24,10 @@ _ASKED: Final = (
 )
 # The fields of each part, in all minors.
 _CLAIM: Final = ("requests", "constraints", "config")
+_AROUND: Final = ("metadata", "spec")
 _REQUEST: Final = ("name", "exactly", "firstAvailable")
-_EXACTLY: Final = (*_ASKED, "adminAccess")
+EXACTLY_FIELDS: Final = (*_ASKED, "adminAccess")
+"""What is below `exactly`."""
 _OPTION: Final = (*_ASKED, "name")
 _TOLERATION: Final = ("key", "operator", "value", "effect", "tolerationSeconds")
 _CONSTRAINT: Final = ("requests", "matchAttribute", "distinctAttribute")
@@ -37,11 +40,12 @@ class Broken(NamedTuple):
     path: str
     got: object
     allowed: str
+    fix: str = ""
 
 
 def broken_spec(spec: Mapping[str, Any], at: str, *, is_template: bool) -> Iterator[Broken]:
     """Fields that the server does not have in the spec of a claim, or around that of a template."""
-    yield from _unknown(spec, ("metadata", "spec") if is_template else ("devices",), at)
+    yield from _unknown(spec, _AROUND if is_template else ("devices",), at)
 
 
 def broken(devices: Mapping[str, Any], at: str, known: frozenset[str]) -> Iterator[Broken]:
@@ -72,7 +76,22 @@ def _unknown(part: Mapping[str, Any], fields: tuple[str, ...], at: str) -> Itera
     """Fields that the API does not have: kubectl refuses them, and others lose them."""
     for name in part:
         if name not in fields:
-            yield Broken(f"{at}.{name}", part[name], f"one of the fields {', '.join(fields)}")
+            allowed = f"one of the fields {', '.join(fields)}"
+            yield Broken(f"{at}.{name}", part[name], allowed, _instead(name, fields))
+
+
+def _instead(name: str, fields: tuple[str, ...]) -> str:
+    """Where a field belongs that stands at the wrong place, or which one is meant."""
+    if name in EXACTLY_FIELDS and "exactly" in fields:
+        return "put it below exactly:"
+    places = {"constraints": "devices", "config": "devices", "requests": "devices"}
+    if name in places:
+        return f"put it below {places[name]}, beside the requests"
+    if name == "devices" and fields == _AROUND:
+        return "put it below one more spec: that of a template holds the spec of its claims"
+    if name == "spec":
+        return "leave this spec out: a claim has devices right below its spec"
+    return meant(name, fields)
 
 
 def _of_request(request: Mapping[str, Any], at: str) -> Iterator[Broken]:
@@ -80,7 +99,7 @@ def _of_request(request: Mapping[str, Any], at: str) -> Iterator[Broken]:
     yield from _of_name(request["name"], at)
     options = request.get("firstAvailable") or ()
     if not options:
-        yield from _of_ask(request["exactly"], f"{at}.exactly", _EXACTLY)
+        yield from _of_ask(request["exactly"], f"{at}.exactly", EXACTLY_FIELDS)
     for index, one in enumerate(options):
         yield from _of_name(one["name"], f"{at}.firstAvailable[{index}]")
         yield from _of_ask(one, f"{at}.firstAvailable[{index}]", _OPTION)

@@ -8,17 +8,17 @@ from typing import Any, Final
 from .._frozen import FrozenDict
 from .._json_values import frozen_mapping, json_faults
 from ..claims.templates import RESOURCE_API, ResourceClaim, ResourceClaimTemplate
-from ..findings import EksDevicesError, Finding, fault, raise_faults
+from ..findings import EksDevicesError, Finding, meant, raise_faults
 from ..names import CLAIM_KIND, TEMPLATE_KIND
-from ..typecheck import path_step, wrong_type
-from .api_rules import broken, broken_spec
+from ..typecheck import path_step
+from .api_rules import EXACTLY_FIELDS, broken, broken_spec
+from .form_reader import AS_API, UNREAD, FormReader
 from .slices import amount
 from .wanted import Ask, Constraint, Request, Toleration, Wanted
 
 Claim = ResourceClaim | ResourceClaimTemplate | Mapping[str, Any]
 """A claim or a template of ours, or the manifest of one."""
 
-_SOURCE: Final = "https://kubernetes.io/docs/reference/kubernetes-api/resource/resource-claim-v1/"
 _MODES: Final = ("ExactCount", "All")
 _MOST_REQUESTS: Final = 32
 _MOST_OPTIONS: Final = 8
@@ -27,6 +27,8 @@ _MOST_DEVICES: Final = 2**63
 # The server does not count them, though its documentation does.
 _MOST_TOLERATIONS: Final = 1024
 _OPERATORS: Final = ("Equal", "Exists")
+_WAYS: Final = ("exactly", "firstAvailable")
+_SELECTOR: Final = 'write - cel: {expression: "..."}'
 _EFFECTS: Final = ("NoSchedule", "NoExecute", "None")
 
 
@@ -64,80 +66,108 @@ def read_manifest(manifest: object, path: str, *, is_written: bool = True) -> Wa
 _FIX: Final = "pass the manifest as a dict"
 
 
-class _Reader:
+class _Reader(FormReader):
     """Reads a manifest and collects the faults of it."""
 
     def __init__(self, path: str, *, is_written: bool = True) -> None:
-        self.path, self.is_written = path, is_written
-        self.faults: list[Finding] = []
+        super().__init__(path)
+        self.is_written = is_written
 
     def claim(self, manifest: Mapping[str, Any]) -> Wanted:
-        self._one_of(manifest.get("apiVersion"), "apiVersion", (RESOURCE_API,))
+        self.one_of(manifest.get("apiVersion"), "apiVersion", (RESOURCE_API,))
         kind = manifest.get("kind")
-        self._one_of(kind, "kind", (CLAIM_KIND, TEMPLATE_KIND))
+        self.one_of(kind, "kind", (CLAIM_KIND, TEMPLATE_KIND))
         at = "spec"
-        spec = self._part(manifest, "spec", at)
+        spec = self.part(manifest, "spec", at)
         is_template = isinstance(kind, str) and kind == TEMPLATE_KIND
         wrong = list(broken_spec(spec, at, is_template=is_template))
         if is_template:
             at = "spec.spec"
-            spec = self._part(spec, "spec", at)
+            spec = self.part(spec, "spec", at)
             wrong += broken_spec(spec, at, is_template=False)
-        devices = self._part(spec, "devices", f"{at}.devices")
+        devices = self.part(spec, "devices", f"{at}.devices")
         at = f"{at}.devices"
         read = {name: devices.get(name) for name in ("requests", "constraints")}
         if no_json := list(json_faults(read, f"{self.path}.{at}")):
             # Nothing else of them can be looked at.
             self.faults += no_json
             return Wanted(self.path, ())
-        given = self._list(devices.get("requests"), f"{at}.requests", most=_MOST_REQUESTS)
+        fix = "write a list, each request with a dash: - name: ..."
+        given = self.sequence(
+            devices.get("requests"), f"{at}.requests", most=_MOST_REQUESTS, fix=fix
+        )
         requests = tuple(
             self._request(one, f"{at}.requests[{index}]") for index, one in enumerate(given)
         )
         names = [one.name for one in requests]
         if len({*names}) < len(names):
-            self._fault("requests", at, names, "requests with names that differ")
+            self.fault("requests", at, names, "requests with names that differ")
         known = _known_names(requests)
         constraints = tuple(self._constraints(devices, at, known))
         if not self.faults:
             wrong += broken(devices, at, known)
         for one in wrong if self.is_written else ():
-            self._fault("", one.path, one.got, one.allowed)
+            self.fault("", one.path, one.got, one.allowed, fix=one.fix or AS_API)
         return Wanted(self.path, requests, constraints, is_named=not is_template)
 
     def _request(self, value: Any, at: str) -> Request:
-        request = self._mapping(value, at)
-        name = self._text(request.get("name"), f"{at}.name")
+        request = self.mapping(value, at)
+        name = self.text(request.get("name"), f"{at}.name")
         exactly, first = request.get("exactly"), request.get("firstAvailable")
-        if (exactly is None) == (not first):
-            self._fault("exactly", at, sorted(request), "either exactly or firstAvailable")
+        if exactly is None and not first:
+            exactly = self._beside(request, at)
+        elif exactly is not None and first:
+            self.fault("exactly", at, sorted(request), "either exactly or firstAvailable")
         if not first:
             return Request(name, (self._ask(exactly, f"{at}.exactly", name),))
-        options = self._list(first, f"{at}.firstAvailable", most=_MOST_OPTIONS)
-        asks = []
-        for index, one in enumerate(options):
-            place = f"{at}.firstAvailable[{index}]"
-            own = self._text(self._mapping(one, place).get("name"), f"{place}.name")
-            asks.append(self._ask(one, place, own))
-        return Request(name, tuple(asks), is_prioritised=True)
+        options = self.sequence(first, f"{at}.firstAvailable", most=_MOST_OPTIONS)
+        asks = tuple(
+            self._alternative(one, f"{at}.firstAvailable[{index}]")
+            for index, one in enumerate(options)
+        )
+        return Request(name, asks, is_prioritised=True)
+
+    def _beside(self, request: Mapping[str, Any], at: str) -> Mapping[str, Any]:
+        """Tells of a request without `exactly`, of which nothing else is read."""
+        fields = [one for one in request if one in EXACTLY_FIELDS]
+        if fields:
+            fix = f"put {', '.join(fields)} below exactly:"
+            self.fault("exactly", at, sorted(request), "what is asked for below exactly", fix=fix)
+        else:
+            near = next((told for one in request if (told := meant(one, _WAYS))), "")
+            allowed = "either exactly or firstAvailable"
+            self.fault("exactly", at, sorted(request), allowed, fix=near or AS_API)
+        return UNREAD
+
+    def _alternative(self, value: Any, at: str) -> Ask:
+        option = self.mapping(value, at)
+        if option is not UNREAD and "exactly" in option:
+            fix = "put what is below exactly beside the name: alternatives have no exactly"
+            self.fault(
+                "exactly", at, option["exactly"], "the fields of exactly, and a name", fix=fix
+            )
+            option = UNREAD
+        own = self.text(option.get("name"), f"{at}.name", fix="give each alternative a name")
+        return self._ask(option, at, own)
 
     def _ask(self, value: Any, at: str, name: str) -> Ask:
-        ask = self._mapping(value, at)
+        ask = self.mapping(value, at)
         mode = ask.get("allocationMode") or _MODES[0]
-        self._one_of(mode, f"{at}.allocationMode", _MODES)
+        self.one_of(mode, f"{at}.allocationMode", _MODES)
         # The API server takes 0 for a count that is left out.
         count = ask.get("count") or 1
         if type(count) is not int or not 0 < count < _MOST_DEVICES:
-            self._fault("count", at, count, "a whole number from 1")
+            fix = "write the number without quotes" if isinstance(count, str) else AS_API
+            self.fault("count", at, count, "a whole number from 1", fix=fix)
             count = 1
         if mode == _MODES[1] and ask.get("count"):
-            self._fault("count", at, count, "no count beside allocationMode: All")
-        admin = ask.get("adminAccess", False)
-        if admin is not None and not isinstance(admin, bool):
-            self._fault("adminAccess", at, admin, "true or false")
+            self.fault("count", at, count, "no count beside allocationMode: All")
+        admin = ask.get("adminAccess")
+        if admin not in (None, UNREAD) and not isinstance(admin, bool):
+            self.fault("adminAccess", at, admin, "true or false")
         return Ask(
             name=name,
-            device_class=self._text(ask.get("deviceClassName"), f"{at}.deviceClassName"),
+            device_class=self.named(ask, "deviceClassName", at),
             count=None if mode == _MODES[1] else count,
             selectors=self.selectors(ask.get("selectors", ()), f"{at}.selectors"),
             admin=admin is True,
@@ -148,109 +178,72 @@ class _Reader:
     def _amounts(self, value: Any, at: str) -> FrozenDict[str, Any]:
         if value is None:
             return FrozenDict()
-        asked = self._mapping(value, at).get("requests")
-        given = self._mapping({} if asked is None else asked, f"{at}.requests")
+        asked = self.mapping(value, at).get("requests")
+        given = self.mapping({} if asked is None else asked, f"{at}.requests")
         found = {}
         for name, one in given.items():
             try:
                 found[name] = amount(one)
             except ValueError:
-                self._fault(path_step(name), f"{at}.requests", one, "a quantity such as 10Gi")
+                self.fault(path_step(name), f"{at}.requests", one, "a quantity such as 10Gi")
         return FrozenDict(found)
 
     def _tolerations(self, value: Any, at: str) -> Iterator[Toleration]:
-        for index, one in enumerate(self._list(value, at, most=_MOST_TOLERATIONS)):
+        for index, one in enumerate(self.sequence(value, at, most=_MOST_TOLERATIONS)):
             place = f"{at}[{index}]"
-            given = self._mapping(one, place)
+            given = self.mapping(one, place)
             key, value, effect = (
-                self._text(given[name], f"{place}.{name}") if given.get(name) else ""
+                self.text(given[name], f"{place}.{name}") if given.get(name) else ""
                 for name in ("key", "value", "effect")
             )
             operator = given.get("operator") or _OPERATORS[0]
-            self._one_of(operator, f"{place}.operator", _OPERATORS)
+            self.one_of(operator, f"{place}.operator", _OPERATORS)
             if effect:
-                self._one_of(effect, f"{place}.effect", _EFFECTS)
+                self.one_of(effect, f"{place}.effect", _EFFECTS)
             if value and operator == _OPERATORS[1]:
-                self._fault("value", place, value, "no value beside operator: Exists")
+                self.fault("value", place, value, "no value beside operator: Exists")
             yield Toleration(key, operator == _OPERATORS[1], value, effect)
 
     def selectors(self, value: Any, at: str) -> tuple[str, ...]:
         """The expressions of a list of selectors."""
-        given = self._list(value, at, most=_MOST_SELECTORS)
         found = []
-        for index, one in enumerate(given):
+        for index, one in enumerate(self.sequence(value, at, most=_MOST_SELECTORS, fix=_SELECTOR)):
             place = f"{at}[{index}]"
-            cel = self._mapping(self._mapping(one, place).get("cel"), f"{place}.cel")
-            found.append(self._text(cel.get("expression"), f"{place}.cel.expression"))
+            given = self.mapping(one, place, fix=_SELECTOR)
+            if "cel" not in given and given is not UNREAD:
+                self.fault("cel", place, sorted(given), "an expression below cel", fix=_SELECTOR)
+                given = UNREAD
+            cel = self.mapping(given.get("cel"), f"{place}.cel", fix=_SELECTOR)
+            found.append(self.named(cel, "expression", f"{place}.cel"))
         return tuple(found)
 
     def _constraints(
         self, devices: Mapping[str, Any], at: str, known: frozenset[str]
     ) -> Iterator[Constraint]:
-        given = self._list(devices.get("constraints", ()), f"{at}.constraints", most=_MOST_REQUESTS)
+        given = self.sequence(
+            devices.get("constraints", ()), f"{at}.constraints", most=_MOST_REQUESTS
+        )
         for index, one in enumerate(given):
             place = f"{at}.constraints[{index}]"
-            constraint = self._mapping(one, place)
-            names = self._list(
+            constraint = self.mapping(one, place)
+            names = self.sequence(
                 constraint.get("requests", ()), f"{place}.requests", most=_MOST_REQUESTS
             )
             if not all(isinstance(name, str) and name in known for name in names):
-                self._fault("requests", place, names, f"names of requests: {', '.join(known)}")
+                near = (meant(name, known) for name in names if name not in known)
+                fix = next(filter(None, near), AS_API)
+                allowed = f"names of requests: {', '.join(sorted(known))}"
+                self.fault("requests", place, names, allowed, fix=fix)
                 continue
             # Beside the other one it is not looked at.
             is_distinct = constraint.get("matchAttribute") is None
             is_distinct = is_distinct and constraint.get("distinctAttribute") is not None
             field = "distinctAttribute" if is_distinct else "matchAttribute"
-            attribute = self._text(constraint.get(field), f"{place}.{field}")
+            attribute = self.text(constraint.get(field), f"{place}.{field}")
             if "/" not in attribute:
-                self._fault(field, place, attribute, "a name with its domain")
+                self.fault(field, place, attribute, "a name with its domain")
                 continue
             yield Constraint(attribute, frozenset(names), is_distinct)
-
-    def _part(self, owner: Mapping[str, Any], name: str, at: str) -> Mapping[str, Any]:
-        """A part that may be left out, as a claim for nothing has it."""
-        return {} if owner.get(name) is None else self._mapping(owner[name], at)
-
-    def _mapping(self, value: Any, at: str) -> Mapping[str, Any]:
-        if isinstance(value, Mapping):
-            return value
-        self.faults.append(wrong_type(f"{self.path}.{at}", value, "a mapping", _AS_API))
-        return {}
-
-    def _list(self, value: Any, at: str, *, most: int) -> tuple[Any, ...]:
-        if isinstance(value, tuple) and len(value) <= most:
-            return value
-        if value is not None:
-            self._fault("", at, value, f"a list of at most {most}")
-        return ()
-
-    def _text(self, value: Any, at: str) -> str:
-        if isinstance(value, str) and value:
-            return value
-        self.faults.append(wrong_type(f"{self.path}.{at}", value, "a text", _AS_API))
-        return ""
-
-    def _one_of(self, value: Any, at: str, allowed: tuple[str, ...]) -> None:
-        if not isinstance(value, str) or value not in allowed:
-            self._fault("", at, value, " or ".join(allowed))
-
-    def _fault(self, name: str, at: str, got: Any, allowed: str) -> None:
-        path = ".".join(one for one in (self.path, at, name) if one)
-        message = "the API server takes no such claim"
-        self.faults.append(
-            fault(
-                "MalformedClaim",
-                path,
-                message,
-                got=got,
-                allowed=allowed,
-                fix=_AS_API,
-                source=_SOURCE,
-            )
-        )
-
-
-_AS_API: Final = "write it as resource.k8s.io/v1 has it"
 
 
 def _known_names(requests: tuple[Request, ...]) -> frozenset[str]:
@@ -277,12 +270,12 @@ def read_class(manifest: object, path: str) -> tuple[str, tuple[str, ...]]:
     if isinstance(copy, Finding):
         raise EksDevicesError([copy])
     reader = _Reader(path)
-    reader._one_of(copy.get("kind"), "kind", ("DeviceClass",))  # noqa: SLF001  (of this module)
-    name = reader._text(  # noqa: SLF001
-        reader._mapping(copy.get("metadata"), "metadata").get("name"),  # noqa: SLF001
+    reader.one_of(copy.get("kind"), "kind", ("DeviceClass",))
+    name = reader.text(
+        reader.mapping(copy.get("metadata"), "metadata").get("name"),
         "metadata.name",
     )
-    spec = reader._mapping(copy.get("spec", {}), "spec")  # noqa: SLF001
+    spec = reader.mapping(copy.get("spec", {}), "spec")
     selectors = reader.selectors(spec.get("selectors", ()), "spec.selectors")
     raise_faults(reader.faults)
     return name, selectors

@@ -109,6 +109,9 @@ def _is_no_amount(name: object, value: object, *, told: bool) -> bool:
     """Whether a value is no quantity, and nobody has told so: limits of devices are told of."""
     if not isinstance(name, str) or (told and "/" in name and is_extended(name)):
         return False
+    if name == "claims":
+        # It is at the wrong place, which a rule tells.
+        return False
     amount = _quantity(value)
     return value is not None and (amount is None or amount < 0)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from . import (
+    claim_fields,
     claim_wiring,
     counted_by_limits,
     efa_memory,
@@ -30,6 +31,7 @@ SetRule = Callable[[Whole], Iterator[ToldOfDocument]]
 """Findings of manifests that are looked at together, each with its manifest and place."""
 
 RULES: Final[tuple[Rule, ...]] = (
+    *claim_fields.RULES,
     *claim_wiring.RULES,
     *refused_resources.RULES,
     *shared_devices.RULES,

@@ -12,6 +12,7 @@ from ...vocabulary import DeviceType
 from ..documents import mapping, mappings
 from ..pods import Container
 from .claim_content import request_names, types_of
+from .claim_fields import has_strays
 from .context import Context, Told, names_of_claims
 from .readable import UNKNOWN
 
@@ -90,6 +91,8 @@ def _malformed(context: Context, steps: tuple[str | int, ...], name: Any) -> Tol
 
 def listed_claims_exist(context: Context) -> Iterator[Told]:
     """A container lists claims that its Pod has, each once."""
+    if has_strays(context):
+        return
     known = [one.get("name") for _, one in mappings(context.spec, "resourceClaims")]
     names = [one for one in known if isinstance(one, str)]
     for container in context.containers:
@@ -165,6 +168,8 @@ def listed_requests_exist(context: Context) -> Iterator[Told]:
 
 def unused_claims(context: Context) -> Iterator[Told]:
     """A claim that no container lists is allocated, and gives nobody its devices."""
+    if has_strays(context):
+        return
     used = {name for one in context.containers for name in names_of_claims(one)}
     for claim in context.claims:
         if claim.name in used:
