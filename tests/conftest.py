@@ -1,5 +1,6 @@
 """What holds for every test: no AWS account, no network, and no slow template validation."""
 
+import gc
 import os
 import socket
 from collections.abc import Callable, Iterator
@@ -35,6 +36,13 @@ def _no_network() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(socket.socket, "connect", connect_locally)
         yield
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage seldom, and not through what thousands of collected tests are made of."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 10, 10)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
+import kubernetes_validate
 import pytest
 import trustme
 
@@ -151,6 +153,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def versions_of(installation: str) -> list[str]:
     """The Kubernetes versions that can have an installation."""
     return [minor for minor in VERSIONS if minor >= SINCE.get(installation, "")]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _read_once() -> Iterator[None]:
+    """Read each schema once: kubernetes-validate reads all of a version for every object."""
+    utils = kubernetes_validate.utils
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("schema_contents", "all_versions"):
+            patch.setattr(utils, name, cache(getattr(utils, name)))
+        yield
 
 
 @pytest.fixture

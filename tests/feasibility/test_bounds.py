@@ -102,13 +102,11 @@ EXPLOSIVE = {
 }
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def apart():
     """What other tests left behind is not looked through while the time is taken."""
     gc.collect()
     gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.mark.parametrize("name", EXPLOSIVE)
