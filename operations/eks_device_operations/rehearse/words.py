@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from eks_devices import Mechanism, NodegroupPlan
-from eks_devices.workload_check.resources import device_type_of
+from eks_devices.workload_check.device_names import device_type_of
 
 from .fleet import NodesOfGroup
 from .standing import Obstacle
