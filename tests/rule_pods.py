@@ -58,6 +58,14 @@ def remarks(
     return found + [Remark(document=one, steps=at, finding=what) for one, at, what in told]
 
 
+def namespace(name: str = "default", **labels: str) -> Manifest:
+    """A namespace with labels."""
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
+
+
+ADMIN_NAMESPACE = namespace("default", **{"resource.kubernetes.io/admin-access": "true"})
+
+
 def findings(*manifests: Manifest, **options: Any) -> list[Finding]:
     """What all rules find in manifests."""
     return [one.finding for one in remarks(*manifests, **options)]

@@ -113,7 +113,8 @@ def problems(draw, *, counted: bool = False, plain: bool = False, most: int = 6)
     counts = st.integers(1, 3)
     counts = counts if counted or plain else st.one_of(counts, counts, counts, st.none())
     admins = st.just(False) if counted or plain else st.sampled_from([False] * 5 + [True])
-    wanted, options, values = [], [], []
+    wanted: list[Wanted] = []
+    options, values = [], []
     for _ in range(draw(st.integers(1, 2))):
         constraints = draw(st.integers(0, 2))
         requests, many = [], []

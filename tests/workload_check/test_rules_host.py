@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.cluster_plans import cluster_of
 from tests.rule_pods import (
+    ADMIN_NAMESPACE,
     EFA,
     codes,
     container,
@@ -130,7 +131,8 @@ def test_a_privileged_exporter_with_admin_access_is_told_nothing() -> None:
     spec = gpu_pod()
     spec["spec"]["containers"][0]["securityContext"] = {"privileged": True}
 
-    assert codes(template(request(allocationMode="All", adminAccess=True)), spec) == []
+    watching = template(request(allocationMode="All", adminAccess=True))
+    assert codes(ADMIN_NAMESPACE, watching, spec) == []
     assert codes(template(request(allocationMode="All")), spec) == ["PrivilegedSeesAllDevices"]
 
 

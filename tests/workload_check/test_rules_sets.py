@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.rule_pods import (
+    ADMIN_NAMESPACE,
     EFA,
     P5,
     claim,
@@ -202,11 +203,11 @@ FIRST = {
 def test_what_kueue_refuses_is_told_of_pods_in_a_queue_alone(
     asked: dict[str, Any], code: str
 ) -> None:
-    (found,) = findings(template(asked), queued(gpu_pod()))
+    (found,) = findings(ADMIN_NAMESPACE, template(asked), queued(gpu_pod()))
 
     assert (found.code, found.severity) == (code, "warning")
-    assert codes(template(asked), job(gpu_pod())) == []
-    assert codes(template(asked), queued(gpu_pod(), label="team")) == []
+    assert codes(ADMIN_NAMESPACE, template(asked), job(gpu_pod())) == []
+    assert codes(ADMIN_NAMESPACE, template(asked), queued(gpu_pod(), label="team")) == []
 
 
 def test_kueue_admits_counted_requests_of_templates() -> None:

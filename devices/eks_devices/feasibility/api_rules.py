@@ -45,7 +45,7 @@ class Broken(NamedTuple):
 
 def broken_spec(spec: Mapping[str, Any], at: str, *, is_template: bool) -> Iterator[Broken]:
     """Fields that the server does not have in the spec of a claim, or around that of a template."""
-    yield from _unknown(spec, _AROUND if is_template else ("devices",), at)
+    yield from unknown_fields(spec, _AROUND if is_template else ("devices",), at)
 
 
 def broken(devices: Mapping[str, Any], at: str, known: frozenset[str]) -> Iterator[Broken]:
@@ -56,12 +56,25 @@ def broken(devices: Mapping[str, Any], at: str, known: frozenset[str]) -> Iterat
         at: Its path.
         known: What constraints and configurations may name.
     """
-    yield from _unknown(devices, _CLAIM, at)
+    yield from unknown_fields(devices, _CLAIM, at)
     for index, one in enumerate(devices.get("requests") or ()):
         yield from _of_request(one, f"{at}.requests[{index}]")
     for index, one in enumerate(devices.get("constraints") or ()):
         yield from _of_constraint(one, f"{at}.constraints[{index}]")
-    configs = devices.get("config")
+    yield from broken_configs(devices.get("config"), at, known)
+
+
+def broken_configs(
+    configs: Any, at: str, known: frozenset[str], *, fields: tuple[str, ...] = _CONFIG
+) -> Iterator[Broken]:
+    """What the server refuses in the configurations of a claim, or of a class.
+
+    Args:
+        configs: The field `config`.
+        at: The path of what has it.
+        known: What configurations may name.
+        fields: What a configuration has.
+    """
     if any(json_faults(configs, at)):
         # What only the deployment knows may be right.
         return
@@ -69,10 +82,10 @@ def broken(devices: Mapping[str, Any], at: str, known: frozenset[str]) -> Iterat
         yield Broken(f"{at}.config", configs, "a list")
         return
     for index, one in enumerate(configs or ()):
-        yield from _of_config(one, f"{at}.config[{index}]", known)
+        yield from _of_config(one, f"{at}.config[{index}]", known, fields)
 
 
-def _unknown(part: Mapping[str, Any], fields: tuple[str, ...], at: str) -> Iterator[Broken]:
+def unknown_fields(part: Mapping[str, Any], fields: tuple[str, ...], at: str) -> Iterator[Broken]:
     """Fields that the API does not have: kubectl refuses them, and others lose them."""
     for name in part:
         if name not in fields:
@@ -95,7 +108,7 @@ def _instead(name: str, fields: tuple[str, ...]) -> str:
 
 
 def _of_request(request: Mapping[str, Any], at: str) -> Iterator[Broken]:
-    yield from _unknown(request, _REQUEST, at)
+    yield from unknown_fields(request, _REQUEST, at)
     yield from _of_name(request["name"], at)
     options = request.get("firstAvailable") or ()
     if not options:
@@ -114,25 +127,29 @@ def _of_name(name: str, at: str) -> Iterator[Broken]:
 
 
 def _of_ask(ask: Mapping[str, Any], at: str, fields: tuple[str, ...]) -> Iterator[Broken]:
-    yield from _unknown(ask, fields, at)
+    yield from unknown_fields(ask, fields, at)
     if not is_dns_subdomain(ask["deviceClassName"]):
         yield Broken(f"{at}.deviceClassName", ask["deviceClassName"], "the name of a DeviceClass")
     for index, one in enumerate(ask.get("selectors") or ()):
-        yield from _unknown(one, ("cel",), f"{at}.selectors[{index}]")
-        yield from _unknown(one["cel"], ("expression",), f"{at}.selectors[{index}].cel")
-    yield from _unknown(ask.get("capacity") or {}, ("requests",), f"{at}.capacity")
+        yield from unknown_fields(one, ("cel",), f"{at}.selectors[{index}]")
+        yield from unknown_fields(one["cel"], ("expression",), f"{at}.selectors[{index}].cel")
+    yield from unknown_fields(ask.get("capacity") or {}, ("requests",), f"{at}.capacity")
     for index, one in enumerate(ask.get("tolerations") or ()):
         place = f"{at}.tolerations[{index}]"
-        yield from _unknown(one, _TOLERATION, place)
+        yield from unknown_fields(one, _TOLERATION, place)
         key, value = one.get("key") or "", one.get("value") or ""
         if key and not is_label_key(key):
             yield Broken(f"{place}.key", key, "the key of a taint")
         if not is_label_value(value):
             yield Broken(f"{place}.value", value, "the value of a taint")
+        seconds = one.get("tolerationSeconds")
+        if seconds is not None and type(seconds) is not int:
+            fix = "write the number without quotes" if isinstance(seconds, str) else ""
+            yield Broken(f"{place}.tolerationSeconds", seconds, "a whole number", fix)
 
 
 def _of_constraint(constraint: Mapping[str, Any], at: str) -> Iterator[Broken]:
-    yield from _unknown(constraint, _CONSTRAINT, at)
+    yield from unknown_fields(constraint, _CONSTRAINT, at)
     yield from _twice(constraint.get("requests") or (), at)
     for field in ("matchAttribute", "distinctAttribute"):
         attribute = constraint.get(field)
@@ -145,7 +162,8 @@ def _is_qualified(attribute: object) -> bool:
     if not isinstance(attribute, str):
         return False
     domain, _, name = attribute.partition("/")
-    named = _NAME.fullmatch(name) is not None
+    # The server looks at no name with a slash in it.
+    named = "/" in name or _NAME.fullmatch(name) is not None
     return named and len(domain) <= _LONGEST_DOMAIN and is_dns_subdomain(domain.lower())
 
 
@@ -154,13 +172,15 @@ def _twice(names: tuple[Any, ...], at: str) -> Iterator[Broken]:
         yield Broken(f"{at}.requests", [*names], "each request once")
 
 
-def _of_config(config: object, at: str, known: frozenset[str]) -> Iterator[Broken]:
+def _of_config(
+    config: object, at: str, known: frozenset[str], fields: tuple[str, ...]
+) -> Iterator[Broken]:
     opaque = config.get("opaque") if isinstance(config, Mapping) else None
     if not isinstance(config, Mapping) or not isinstance(opaque, Mapping):
         yield Broken(f"{at}.opaque", opaque, "a driver and its parameters")
         return
-    yield from _unknown(config, _CONFIG, at)
-    yield from _unknown(opaque, ("driver", "parameters"), f"{at}.opaque")
+    yield from unknown_fields(config, fields, at)
+    yield from unknown_fields(opaque, ("driver", "parameters"), f"{at}.opaque")
     names = config.get("requests") or ()
     if not isinstance(names, tuple) or not all(
         isinstance(name, str) and name in known for name in names

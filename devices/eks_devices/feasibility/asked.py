@@ -57,8 +57,8 @@ def read_manifest(manifest: object, path: str, *, is_written: bool = True) -> Wa
     copy = frozen_mapping(manifest, path, "a ResourceClaim or ResourceClaimTemplate", _FIX)
     if isinstance(copy, Finding):
         raise EksDevicesError([copy])
-    reader = _Reader(path_of(copy), is_written=is_written)
-    wanted = reader.claim(copy)
+    reader = ClaimReader(path_of(copy))
+    wanted = reader.claim(copy, is_written=is_written)
     raise_faults(reader.faults)
     return wanted
 
@@ -66,14 +66,11 @@ def read_manifest(manifest: object, path: str, *, is_written: bool = True) -> Wa
 _FIX: Final = "pass the manifest as a dict"
 
 
-class _Reader(FormReader):
-    """Reads a manifest and collects the faults of it."""
+class ClaimReader(FormReader):
+    """Reads a claim, or a part of one, and collects the faults of it."""
 
-    def __init__(self, path: str, *, is_written: bool = True) -> None:
-        super().__init__(path)
-        self.is_written = is_written
-
-    def claim(self, manifest: Mapping[str, Any]) -> Wanted:
+    def claim(self, manifest: Mapping[str, Any], *, is_written: bool) -> Wanted:
+        """What a claim, or a template, asks for."""
         self.one_of(manifest.get("apiVersion"), "apiVersion", (RESOURCE_API,))
         kind = manifest.get("kind")
         self.one_of(kind, "kind", (CLAIM_KIND, TEMPLATE_KIND))
@@ -106,7 +103,7 @@ class _Reader(FormReader):
         constraints = tuple(self._constraints(devices, at, known))
         if not self.faults:
             wrong += broken(devices, at, known)
-        for one in wrong if self.is_written else ():
+        for one in wrong if is_written else ():
             self.fault("", one.path, one.got, one.allowed, fix=one.fix or AS_API)
         return Wanted(self.path, requests, constraints, is_named=not is_template)
 
@@ -183,7 +180,8 @@ class _Reader(FormReader):
         found = {}
         for name, one in given.items():
             try:
-                found[name] = amount(one)
+                # The server takes these for nothing.
+                found[name] = amount(0 if one in (None, "-", "+") else one)
             except ValueError:
                 self.fault(path_step(name), f"{at}.requests", one, "a quantity such as 10Gi")
         return FrozenDict(found)
@@ -258,24 +256,3 @@ def _known_names(requests: tuple[Request, ...]) -> frozenset[str]:
             for ask in one.options
         }
     )
-
-
-def read_class(manifest: object, path: str) -> tuple[str, tuple[str, ...]]:
-    """The name of a DeviceClass and its expressions, from its manifest.
-
-    Raises:
-        EksDevicesError: With every fault of the manifest.
-    """
-    copy = frozen_mapping(manifest, path, "a DeviceClass", _FIX)
-    if isinstance(copy, Finding):
-        raise EksDevicesError([copy])
-    reader = _Reader(path)
-    reader.one_of(copy.get("kind"), "kind", ("DeviceClass",))
-    name = reader.text(
-        reader.mapping(copy.get("metadata"), "metadata").get("name"),
-        "metadata.name",
-    )
-    spec = reader.mapping(copy.get("spec", {}), "spec")
-    selectors = reader.selectors(spec.get("selectors", ()), "spec.selectors")
-    raise_faults(reader.faults)
-    return name, selectors

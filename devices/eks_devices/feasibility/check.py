@@ -12,7 +12,8 @@ from ..claims.templates import ResourceClaim, ResourceClaimTemplate
 from ..findings import EksDevicesError, Finding, raise_faults
 from ..plans import ClusterPlan, NodegroupPlan
 from ..typecheck import listed, wrong_type
-from .asked import Claim, path_of, read_class, read_manifest
+from .asked import Claim, path_of, read_manifest
+from .class_form import read_class
 from .classes import installed_classes
 from .devices import node_devices
 from .endings import Cause
@@ -93,13 +94,13 @@ def _verdicts(
     read: Sequence[Wanted | None],
 ) -> tuple[Verdict, ...]:
     """One verdict per group."""
-    classes = _classes(device_classes)
+    classes = _classes(device_classes, plan.kubernetes_version)
     groups = plan.nodegroups if isinstance(plan, ClusterPlan) else (plan,)
     known: dict[NodeDevices, Verdict] = {}
     return tuple(_verdict(given, read, group, classes, known) for group in groups)
 
 
-def _classes(manifests: object) -> FrozenDict[str, tuple[str, ...]]:
+def _classes(manifests: object, version: str) -> FrozenDict[str, tuple[str, ...]]:
     path = "device_classes"
     given, faults = listed(
         manifests, Mapping, path, many="a list of DeviceClasses", one="a manifest", fix="pass dicts"
@@ -107,7 +108,10 @@ def _classes(manifests: object) -> FrozenDict[str, tuple[str, ...]]:
     raise_faults(faults)
     if not given:
         return installed_classes()
-    own = (read_class(one, f"{path}[{index}]") for index, one in enumerate(given))
+    own = (
+        read_class(one, f"{path}[{index}]", kubernetes_version=version)
+        for index, one in enumerate(given)
+    )
     return FrozenDict({**installed_classes(), **dict(own)})
 
 

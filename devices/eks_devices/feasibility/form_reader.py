@@ -29,10 +29,12 @@ class FormReader:
 
     Args:
         path: How findings name the manifest.
+        code: The code of what the API server refuses.
+        what: What it refuses, in words.
     """
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    def __init__(self, path: str, *, code: str = "MalformedClaim", what: str = "claim") -> None:
+        self.path, self.code, self.what = path, code, what
         self.faults: list[Finding] = []
 
     def mapping(self, value: Any, at: str, *, fix: str = AS_API) -> Mapping[str, Any]:
@@ -85,9 +87,9 @@ class FormReader:
         """Notes a value that the API server refuses."""
         self.faults.append(
             fault(
-                "MalformedClaim",
+                self.code,
                 ".".join(one for one in (self.path, at, name) if one),
-                "the API server takes no such claim",
+                f"the API server takes no such {self.what}",
                 got=got,
                 allowed=allowed,
                 fix=fix,

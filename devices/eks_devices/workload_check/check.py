@@ -19,6 +19,7 @@ from .claim_versions import version_faults
 from .claimed import KnownClaims, PodClaim
 from .claims_alone import ClaimCheck
 from .documents import DEFAULT_NAMESPACE, Document, Steps, flattened, path_of, plain, text_of
+from .object_form import object_faults
 from .pods import PodTemplate
 from .report import ClaimVerdicts, PodVerdicts, Remark, WorkloadReport
 from .rules import RULES, SET_RULES, Context, Whole
@@ -162,8 +163,9 @@ class _Check:
             if one.kind in (CLAIM_KIND, TEMPLATE_KIND, _CLASS):
                 version = self._plan.kubernetes_version
                 self._note(one, [((), found) for found in version_faults(one, version)])
-        for document, found in self._serving.judge.class_faults:
-            self._note(document, [((), found)])
+                self._note(one, object_faults(one))
+        for document, steps, found in self._serving.judge.class_faults:
+            self._note(document, [(steps, found)])
 
     def _of_claims(self) -> tuple[ClaimVerdicts, ...]:
         judged = []

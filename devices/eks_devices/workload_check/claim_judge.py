@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from ..feasibility.asked import read_class, read_manifest
+from ..feasibility.asked import read_manifest
 from ..feasibility.check import verdicts_of_read
+from ..feasibility.class_form import read_class
 from ..feasibility.devices import node_devices
 from ..feasibility.near_values import near_miss
 from ..feasibility.verdicts import Status, Verdict
@@ -18,7 +19,7 @@ from ..vocabulary import DeviceType, Mechanism
 from .claim_places import expression_of
 from .claim_versions import as_newest
 from .device_names import DEVICES
-from .documents import Document, frozen, mapping
+from .documents import Document, Steps, frozen, mapping, steps_of
 from .nodes import GroupNode, Obstacle
 from .other_ways import as_claimed, may_be_cut
 from .resources import too_many
@@ -106,7 +107,7 @@ class ClaimJudge:
         self._plan = replace(plan, nodegroups=tuple(one.group for one in nodes))
         self._nodes = nodes
         self._classes: list[dict[str, Any]] = []
-        self.class_faults: list[tuple[Document, Finding]] = []
+        self.class_faults: list[tuple[Document, Steps, Finding]] = []
         for one in classes:
             self._add_class(one)
         self._has_domains = any(
@@ -119,9 +120,11 @@ class ClaimJudge:
     def _add_class(self, document: Document) -> None:
         manifest = as_newest(document.content)
         try:
-            read_class(manifest, document.title)
+            read_class(manifest, document.title, kubernetes_version=self._plan.kubernetes_version)
         except EksDevicesError as error:
-            self.class_faults += [(document, one) for one in error.faults]
+            for one in error.faults:
+                steps = steps_of(one.path.removeprefix(f"{document.title}."))
+                self.class_faults.append((document, steps, one))
             # A class with a mistake is there all the same, whatever it selects.
             manifest = {**manifest, "spec": {}}
         if document.name:

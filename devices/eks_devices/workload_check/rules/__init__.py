@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from . import (
+    claim_documents,
     claim_fields,
     claim_wiring,
     counted_by_limits,
@@ -45,6 +46,7 @@ RULES: Final[tuple[Rule, ...]] = (
 """All rules for one Pod template, in the order in which they tell."""
 
 SET_RULES: Final[tuple[SetRule, ...]] = (
+    *claim_documents.SET_RULES,
     *name_clashes.SET_RULES,
     *shared_devices.SET_RULES,
     *named_claims.SET_RULES,

@@ -1,0 +1,74 @@
+"""What a DeviceClass selects, read from its manifest as the API server reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from .._json_values import frozen_mapping
+from ..findings import EksDevicesError, Finding, raise_faults
+from ..kubernetes import gate_is_on
+from ..syntax import is_label_key
+from ..typecheck import is_token
+from .api_rules import Broken, broken_configs, unknown_fields
+from .asked import ClaimReader
+from .cel_advice import MEND
+from .expressions import Outcome, selector
+from .form_reader import AS_API
+
+_FIELDS: Final = ("selectors", "config", "extendedResourceName")
+_CONFIG: Final = ("opaque",)
+_NAME: Final = "extendedResourceName"
+_GATE: Final = "DRAExtendedResource"
+
+
+def read_class(
+    manifest: object, path: str, *, kubernetes_version: str
+) -> tuple[str, tuple[str, ...]]:
+    """The name of a DeviceClass and its expressions, from its manifest.
+
+    Args:
+        manifest: The manifest.
+        path: How faults name it.
+        kubernetes_version: The minor of the API server.
+
+    Raises:
+        EksDevicesError: With every fault of the manifest, or the CEL engine is not installed.
+    """
+    copy = frozen_mapping(manifest, path, "a DeviceClass", "pass the manifest as a dict")
+    if isinstance(copy, Finding):
+        raise EksDevicesError([copy])
+    reader = ClaimReader(path, code="MalformedDeviceClass", what="DeviceClass")
+    reader.one_of(copy.get("kind"), "kind", ("DeviceClass",))
+    metadata = reader.mapping(copy.get("metadata"), "metadata")
+    name = reader.text(metadata.get("name"), "metadata.name")
+    spec = reader.part(copy, "spec", "spec")
+    selectors = reader.selectors(spec.get("selectors"), "spec.selectors")
+    for one in _broken(spec, selectors, kubernetes_version) if not reader.faults else ():
+        reader.fault("", one.path, one.got, one.allowed, fix=one.fix or AS_API)
+    raise_faults(reader.faults)
+    return name, selectors
+
+
+def _broken(spec: Mapping[str, Any], selectors: tuple[str, ...], version: str) -> Iterator[Broken]:
+    yield from unknown_fields(spec, _FIELDS, "spec")
+    for index, text in enumerate(selectors):
+        found = selector(text).problem
+        if found is not None and found.outcome is Outcome.FAILS:
+            at = f"spec.selectors[{index}].cel.expression"
+            yield Broken(at, text, f"an expression: {found.text}", found.fix or MEND)
+    yield from broken_configs(spec.get("config"), "spec", frozenset(), fields=_CONFIG)
+    name = spec.get(_NAME)
+    if name is not None and not (is_token(name) or _is_extended(name, version)):
+        fix = "name it after a domain of your own"
+        yield Broken(f"spec.{_NAME}", name, "a name such as example.com/gpu", fix)
+
+
+def _is_extended(name: Any, version: str) -> bool:
+    """Whether a name is one of an extended resource; minors without the gate lose the field."""
+    if not isinstance(name, str):
+        return False
+    if not gate_is_on(_GATE, version):
+        return True
+    is_own = "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
+    return is_own and is_label_key(name)

@@ -1,0 +1,79 @@
+"""Claims that a Pod writes at the wrong place, or in the wrong form, are told once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.rule_pods import findings, remarks
+
+ENTRY = {"name": "gpu", "resourceClaimTemplateName": "gpu"}
+LISTED = {"name": "gpu"}
+
+
+def pod(resources: Any = None, claims: Any = None, **container: Any) -> dict[str, Any]:
+    main = {"name": "main", "image": "x", "resources": resources or {}, **container}
+    spec = {"containers": [main], **({} if claims is None else {"resourceClaims": claims})}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "pod"}, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("given", "place", "fix"),
+    [
+        (
+            pod({"claims": [LISTED]}, resourceClaims=[ENTRY]),
+            ("resourceClaims",),
+            "move it to the Pod's spec, beside containers",
+        ),
+        (
+            pod({"resourceClaims": [ENTRY], "claims": [LISTED]}),
+            ("resources", "resourceClaims"),
+            "move it to the Pod's spec, beside containers",
+        ),
+        (
+            pod({"limits": {"claims": [LISTED]}}, [ENTRY]),
+            ("resources", "limits", "claims"),
+            "move it right below resources:",
+        ),
+        (
+            pod({"requests": {"claims": [LISTED]}}, [ENTRY]),
+            ("resources", "requests", "claims"),
+            "move it right below resources:",
+        ),
+    ],
+)
+def test_a_field_of_claims_at_the_wrong_place_is_told_with_the_right_one(
+    given: Any, place: Any, fix: str
+) -> None:
+    (one,) = [one for one in remarks(given) if one.finding.severity == "error"]
+    assert (one.finding.code, one.finding.fix) == ("MisplacedClaimField", fix)
+    assert one.steps == ("spec", "containers", 0, *place)
+
+
+@pytest.mark.parametrize(
+    ("given", "place", "fix"),
+    [
+        (pod({"claims": ["gpu"]}, [ENTRY]), ("containers", 0, "resources", "claims", 0), "gpu"),
+        (pod({"claims": LISTED}, [ENTRY]), ("containers", 0, "resources", "claims"), "a list"),
+        (pod({"claims": [LISTED]}, ENTRY), ("resourceClaims",), "a list"),
+        (pod({"claims": [LISTED]}, ["gpu"]), ("resourceClaims", 0), "- name: gpu"),
+    ],
+)
+def test_claims_that_are_no_list_of_mappings_are_told_once(
+    given: Any, place: Any, fix: str
+) -> None:
+    (one,) = remarks(given)
+    assert (one.finding.code, one.finding.severity) == ("WrongType", "error")
+    assert one.steps == ("spec", *place)
+    assert fix in one.finding.fix
+
+
+def test_a_container_beside_resources_is_told_of_its_claims() -> None:
+    given = pod(claims=[ENTRY])
+    given["spec"]["containers"][0]["claims"] = [LISTED]
+    (one,) = findings(given)
+    assert (one.code, one.got) == ("MisplacedClaimField", "'claims'")
+
+
+def test_claims_at_the_right_place_are_told_nothing() -> None:
+    assert findings(pod({"claims": [LISTED]}, [ENTRY])) == []
