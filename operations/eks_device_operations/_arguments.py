@@ -123,9 +123,13 @@ def _add_rehearse(verbs: Any) -> None:
 
 
 def _seconds(word: str) -> float:
-    value = float(word)
+    try:
+        value = float(word)
+    except ValueError:
+        value = 0
     if not 0 < value <= _LONGEST_SECONDS:
-        raise ValueError(word)
+        text = f"{word!r}: expected seconds, more than 0 and at most {_LONGEST_SECONDS}"
+        raise argparse.ArgumentTypeError(text)
     return value
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from tests.cluster_plans import cluster_of
 
 from eks_device_operations._outcome import OperationError
 from eks_device_operations.cli import main
+from eks_device_operations.rehearse import command
 from eks_device_operations.rehearse.files import Item
 from eks_device_operations.rehearse.fleet import node_objects, nodes_of
 from eks_device_operations.rehearse.minors import nearest_binaries
@@ -364,3 +368,33 @@ def test_nothing_in_a_report_acts_on_a_terminal():
     sent = Sent(refusals=[Refusal(item=nasty, line=1, message="\x1b]0;x\x07")])
 
     assert "\x1b" not in text_of(rehearsed(state("a", message="\x1b[0m"), sent=sent))
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGHUP, 129), (signal.SIGTERM, 143)])
+def test_a_rehearsal_that_is_told_to_end_says_by_which_signal(number: int, code: int) -> None:
+    before = signal.getsignal(number)
+    with pytest.raises(SystemExit) as ended, command._ended_in_order():
+        os.kill(os.getpid(), number)
+        # The handler runs between two steps of the interpreter.
+        time.sleep(1)
+    assert ended.value.code == code
+    assert signal.getsignal(number) is before
+
+
+def test_a_signal_that_is_ignored_stays_so() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with command._ended_in_order():
+            os.kill(os.getpid(), signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.parametrize("word", ["0", "-1", "nan", "inf", "soon", "86401"])
+def test_a_time_to_wait_that_is_none_is_told_with_what_it_may_be(
+    word: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["rehearse", "x.yaml", f"--timeout={word}"])
+    assert ended.value.code == 2
+    assert "expected seconds, more than 0 and at most 86400" in capsys.readouterr().err

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from eks_devices import EksDevicesError
@@ -20,7 +21,8 @@ from ..plan.planned import Planned, read_plan
 if TYPE_CHECKING:
     from .rehearsal import Rehearsed
 
-_TERMINATED = 143
+# What shells call a process that a signal ended.
+_BY_SIGNAL = 128
 _EXTRAS = {"trustme": "controlplane", "urllib3": "controlplane", "yaml": "check"}
 
 
@@ -121,11 +123,22 @@ def _ended_in_order() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
+    # A terminal that is closed hangs up; Windows has no such signal.
+    ending = [getattr(signal, one) for one in ("SIGTERM", "SIGHUP") if hasattr(signal, one)]
+    before = {one: signal.getsignal(one) for one in ending}
+    # What nohup ignores goes on.
+    for one in ending:
+        if before[one] is not signal.SIG_IGN:
+            signal.signal(one, _end)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
+def _end(number: int, _: FrameType | None) -> None:
+    sys.exit(_BY_SIGNAL + number)
 
 
 def _code(found: Rehearsed) -> int:
