@@ -370,13 +370,18 @@ def test_nothing_in_a_report_acts_on_a_terminal():
     assert "\x1b" not in text_of(rehearsed(state("a", message="\x1b[0m"), sent=sent))
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGHUP, 129), (signal.SIGTERM, 143)])
-def test_a_rehearsal_that_is_told_to_end_says_by_which_signal(number: int, code: int) -> None:
-    before = signal.getsignal(number)
-    with pytest.raises(SystemExit) as ended, command._ended_in_order():
+def ended_by(number: int) -> None:
+    with command._ended_in_order():
         os.kill(os.getpid(), number)
         # The handler runs between two steps of the interpreter.
         time.sleep(1)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGHUP, 129), (signal.SIGTERM, 143)])
+def test_a_rehearsal_that_is_told_to_end_says_by_which_signal(number: int, code: int) -> None:
+    before = signal.getsignal(number)
+    with pytest.raises(SystemExit) as ended:
+        ended_by(number)
     assert ended.value.code == code
     assert signal.getsignal(number) is before
 
@@ -394,7 +399,5 @@ def test_a_signal_that_is_ignored_stays_so() -> None:
 def test_a_time_to_wait_that_is_none_is_told_with_what_it_may_be(
     word: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["rehearse", "x.yaml", f"--timeout={word}"])
-    assert ended.value.code == 2
+    assert main(["rehearse", "x.yaml", f"--timeout={word}"]) == 2
     assert "expected seconds, more than 0 and at most 86400" in capsys.readouterr().err
