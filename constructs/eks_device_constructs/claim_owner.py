@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from eks_devices import (
     ComputeDomain,
@@ -34,6 +34,8 @@ class ClaimOwner:
         match: MatchAttribute | None = None,
         constraints: Sequence[MatchAttribute | DistinctAttribute] = (),
         configs: Sequence[OpaqueConfig] = (),
+        labels: Mapping[str, str] | None = None,
+        claim_labels: Mapping[str, str] | None = None,
         create_namespace: bool = False,
     ) -> ResourceClaimTemplate:
         """Add a template from which Pods on these nodes get claims of their own.
@@ -48,6 +50,8 @@ class ClaimOwner:
             match: The attribute that all devices must share; none unless named.
             constraints: What devices of some requests must share or differ in; nothing by default.
             configs: What drivers are told beside what requests say; nothing by default.
+            labels: Labels of the template; none by default.
+            claim_labels: Labels of the claims made from it; none by default.
             create_namespace: Makes the namespace; it is never deleted again.
 
         Raises:
@@ -61,6 +65,8 @@ class ClaimOwner:
             match=match,
             constraints=constraints,
             configs=configs,
+            labels={} if labels is None else labels,
+            claim_labels={} if claim_labels is None else claim_labels,
         )
         self._send(claim, create_namespace=create_namespace)
         return claim
@@ -74,6 +80,7 @@ class ClaimOwner:
         match: MatchAttribute | None = None,
         constraints: Sequence[MatchAttribute | DistinctAttribute] = (),
         configs: Sequence[OpaqueConfig] = (),
+        labels: Mapping[str, str] | None = None,
         create_namespace: bool = False,
     ) -> ResourceClaim:
         """Add a claim that Pods share by naming it, all of them on one of these nodes.
@@ -88,6 +95,7 @@ class ClaimOwner:
             match: The attribute that all devices must share; none unless named.
             constraints: What devices of some requests must share or differ in; nothing by default.
             configs: What drivers are told beside what requests say; nothing by default.
+            labels: Labels of the claim; none by default.
             create_namespace: Makes the namespace; it is never deleted again.
 
         Raises:
@@ -101,6 +109,7 @@ class ClaimOwner:
             match=match,
             constraints=constraints,
             configs=configs,
+            labels={} if labels is None else labels,
         )
         self._send(claim, create_namespace=create_namespace)
         return claim

@@ -11,6 +11,7 @@ from eks_devices.app_check import check_manifests, fleet_findings, mention_claim
 from eks_devices.claim_checks import engine_faults
 from eks_devices.claims.compute_domain import ComputeDomain
 from eks_devices.claims.objects import object_keys
+from eks_devices.extras import how_to_install
 from eks_devices.findings import info
 from eks_devices.workload_check import Document
 
@@ -104,5 +105,5 @@ def _not_checked() -> Finding:
         "claim_checks",
         "claims are not held against the devices of the node groups, for the engine that evaluates "
         "their expressions is not installed",
-        fix='pip install "eks-devices[check]", or pass claim_checks=ClaimChecks.OFF',
+        fix=f"{how_to_install('check')}; or pass claim_checks=ClaimChecks.OFF",
     )

@@ -126,10 +126,11 @@ def test_a_claim_that_leaves_efas_or_nothing_is_fine(instance_type, requests, ma
     ("instance_type", "gpus", "efas", "served"),
     [(P4D, 1, 1, 1), ("p5en.48xlarge", 1, 3, 1), ("p5en.48xlarge", 1, 4, 1), (G5, 1, 1, 1)],
 )
-def test_gpus_that_find_no_efa_on_their_root_are_warned_of(instance_type, gpus, efas, served):
+@pytest.mark.parametrize("how", [{"match": ROOT}, {"constraints": [ROOT]}])
+def test_gpus_that_find_no_efa_on_their_root_are_warned_of(instance_type, gpus, efas, served, how):
     requests = DeviceRequest.gpu(gpus), DeviceRequest.efa(efas)
 
-    (found,) = findings(planned(instance_type, efa=True), *requests, match=ROOT)
+    (found,) = findings(planned(instance_type, efa=True), *requests, **how)
 
     assert (found.code, found.severity) == ("EfaSharedByGpus", Severity.WARNING)
     assert found.path == "claims.default/c.requests[1].count"

@@ -74,6 +74,19 @@ def test_an_open_efa_count_is_filled_from_the_group(world):
     ]
 
 
+def test_labels_of_claims_and_of_what_is_made_from_them_are_sent(world):
+    group = world.add_trn2()
+    options = {"namespace": "train", "requests": [DeviceRequest.neuron(1)], "labels": {"a": "b"}}
+
+    group.add_resource_claim_template("t", claim_labels={"queue": "ml"}, **options)
+    group.add_resource_claim("c", **options)
+
+    (template,) = sent(world, "ResourceClaimTemplate")
+    (claim,) = sent(world, "ResourceClaim")
+    assert (template["metadata"]["labels"], claim["metadata"]["labels"]) == ({"a": "b"},) * 2
+    assert template["spec"]["metadata"] == {"labels": {"queue": "ml"}}
+
+
 def test_a_group_with_fewer_interfaces_fills_in_its_own_number(world):
     group = world.add_trn2(efa=4)
 

@@ -167,7 +167,7 @@ def test_without_the_engine_an_info_says_so_once_per_cluster(world):
     world.cluster.cluster.add_manifest("Claim", template(1, VOODOO))
 
     (told,) = infos(world.stack, "ClaimsNotChecked")
-    assert 'pip install "eks-devices[check]"' in told
+    assert 'pip install ".[check]"' in told
     assert warnings(world.stack, "can ever serve") == []
 
 

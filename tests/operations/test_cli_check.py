@@ -512,7 +512,7 @@ def test_the_missing_extra_is_named(tmp_path: Path, package: str) -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=False
     )
     assert result.returncode == 2
-    assert 'pip install "eks-devices[check]"' in result.stderr
+    assert 'pip install ".[check]"' in result.stderr
     assert "Traceback" not in result.stderr
 
 

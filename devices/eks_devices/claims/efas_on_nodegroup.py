@@ -65,9 +65,16 @@ def efa_findings(
     matched = claim.match is not None or claim.constraints
     found = [] if matched else [*_every_efa(claim, asked, plan)]
     found = found or [*_too_few_efas(claim, asked, plan)]
-    if not found and claim.match is not None and claim.match.is_pcie_root:
+    if not found and _shares_root(claim):
         found = [*_root_findings(claim, asked, plan)]
     yield from found
+
+
+def _shares_root(claim: DeviceClaim) -> bool:
+    """Whether all devices of a claim are on one PCIe root."""
+    constraints = (claim.match, *claim.constraints)
+    matches = (one for one in constraints if isinstance(one, MatchAttribute))
+    return any(one.is_pcie_root and not one.requests for one in matches)
 
 
 def _too_few_efas(claim: DeviceClaim, asked: int, plan: NodegroupPlan) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
+from ..extras import how_to_install
 from ..findings import EksDevicesError, fault
 from . import cel_values
 
@@ -47,7 +48,7 @@ def _missing() -> Any:
         "expressions are evaluated by a CEL engine, which is not installed",
         got="no module cel_expr_python",
         allowed="the extra check",
-        fix='pip install "eks-devices[check]"',
+        fix=how_to_install("check"),
         source=_PACKAGE,
     )
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from eks_devices import EksDevicesError, Finding, Severity
 from eks_devices._frozen import deep_frozen
+from eks_devices.extras import how_to_install
 from eks_devices.findings import fault, warning
 from eks_devices.workload_check.documents import path_of
 
@@ -177,7 +178,7 @@ def _missing() -> Finding:
         "PyYAML, which reads the files, is not installed",
         got="no package yaml",
         allowed="the extra check of eks-devices",
-        fix='pip install "eks-devices[check]"',
+        fix=how_to_install("check"),
     )
 
 

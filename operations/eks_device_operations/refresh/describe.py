@@ -6,14 +6,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from eks_devices.extras import how_to_install
+
 from .._json_file import read_json_file
 from .._outcome import OperationError
 
 _CARD_FIELD: Final = "InterfaceTypes"
 _NO_BOTO3: Final = (
-    "asking EC2 needs boto3, which the extra 'operations' brings: in a checkout of eks-devices run "
-    'pip install ".[operations]"; where eks-devices came from elsewhere, install the extra '
-    "'operations' from there; or name a recorded answer with --from"
+    f"asking EC2 needs boto3, which the extra 'operations' brings: {how_to_install('operations')}; "
+    "or name a recorded answer with --from"
 )
 _EXPECTED: Final = (
     "expected what 'aws ec2 describe-instance-types --output json' writes, plain or .gz"

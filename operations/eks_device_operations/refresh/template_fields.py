@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from eks_devices import instance_records
+from eks_devices.extras import how_to_install
 
 from .._outcome import OperationError
 from .files import write_all
@@ -70,7 +71,7 @@ def installed_javascript() -> str:
             content = members.extractfile(_MEMBER)
             if content:
                 return content.read().decode()
-    raise OperationError("aws-cdk-lib is not installed: pip install 'eks-devices[cdk]'")
+    raise OperationError(f"aws-cdk-lib is not installed: {how_to_install('cdk')}")
 
 
 def rendered(fields: dict[str, Any]) -> str:

@@ -13,6 +13,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from eks_devices import EksDevicesError
+from eks_devices.extras import how_to_install
 
 from .._outcome import COULD_NOT_LOOK, FINE, WRONG, OperationError, Outcome
 from .._output import terminal_width
@@ -58,7 +59,7 @@ def rehearse(
             raise
         raise OperationError(
             f"rehearsing needs {error.name}, which the extra {extra!r} brings; fix: "
-            "pip install 'eks-devices[controlplane,check]'"
+            f"{how_to_install('controlplane', 'check')}"
         ) from None
 
 
