@@ -13,6 +13,8 @@ from .findings import Finding, fault, info
 from .typecheck import is_token, plain_text
 
 _SHAPE = re.compile(r"1\.[1-9][0-9]?", re.ASCII)
+# The minor in what people write: v1.36, 1.36.2, Kubernetes 1.36.
+_WITHIN = re.compile(r"(?<![0-9.])1\.[1-9][0-9]?(?![0-9])", re.ASCII)
 _VERSIONS_PAGE = "https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html"
 
 
@@ -105,7 +107,10 @@ def find_minor(value: object, path: str) -> KubernetesMinor | Finding:
         )
     else:
         message, code = _unknown(value), "UnsupportedKubernetesVersion"
-    fix = f'write the minor, for example "{newest_minor()}"'
+    written = _WITHIN.search(value) if isinstance(value, str) else None
+    meant_minor = written[0] if written and written[0] in minors() else ""
+    example = f'"{meant_minor}"' if meant_minor else f'for example "{newest_minor()}"'
+    fix = f"write the minor, {example}"
     return fault(code, path, message, got=value, allowed=allowed, fix=fix, source=_VERSIONS_PAGE)
 
 

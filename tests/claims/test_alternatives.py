@@ -1,5 +1,7 @@
 """Requests for the first of several things that a node can serve."""
 
+from typing import Any
+
 import pytest
 from tests.claim_rows import cluster, codes, devices, fault_of, faults, group, make, told
 
@@ -81,6 +83,11 @@ def test_configurations_name_the_alternative():
 )
 def test_lists_that_kubernetes_does_not_take_are_refused(alternatives, code):
     assert fault_of(lambda: R.first_available(*alternatives)).code == code
+
+
+def test_alternatives_in_a_list_are_to_be_given_one_by_one():
+    wrong: Any = [R.gpu(), R.gpu(2)]
+    assert fault_of(lambda: R.first_available(wrong)).fix == "leave out the brackets"
 
 
 @pytest.mark.parametrize(

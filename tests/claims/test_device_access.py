@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.claim_rows import cluster, codes, devices, fault_of, faults, group, make
+from tests.claim_rows import cluster, codes, devices, fault_of, faults, group, make, told
 
 from eks_devices import (
     AllocationMode,
@@ -120,3 +120,11 @@ def test_the_plan_file_tells_of_both():
     (found,) = claim_summary(claim, claim.to_dict(kubernetes_version="1.36"))["requests"]
 
     assert (found["admin_access"], found["tolerations"]) == (True, 2)
+
+
+def test_the_taint_of_nodes_is_not_one_of_devices():
+    claim = make(R.gpu().tolerating(T(key="gpu.nvidia.com/xid"), T(key="nvidia.com/gpu")))
+    tolerated = told(claim, group("p5.48xlarge"))
+    (found,) = [one for one in tolerated if one.code == "NodeTaintTolerated"]
+    assert found.severity == "info"
+    assert found.path.endswith("requests[0].tolerations[1].key")

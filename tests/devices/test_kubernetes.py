@@ -119,7 +119,7 @@ def test_a_token_is_recognised(value: object, token: bool):
             "rules read the Kubernetes version, so it cannot be a token",
         ),
         (
-            "1.34.2",
+            "1.x",
             "UnsupportedKubernetesVersion",
             "a Kubernetes version is a minor, without a patch or a prefix",
         ),
@@ -197,3 +197,20 @@ def test_the_end_of_support_is_told(version: str, code: str, message: str):
     assert (finding.code, finding.severity) == (code, Severity.INFO)
     assert finding.message == message
     assert finding.source
+
+
+@pytest.mark.parametrize(
+    ("value", "minor"),
+    [("v1.36", "1.36"), ("1.36.2", "1.36"), ("Kubernetes 1.35", "1.35"), ("1.36+", "1.36")],
+)
+def test_the_minor_that_is_meant_is_told(value: str, minor: str):
+    found = find_minor(value, "here")
+    assert isinstance(found, Finding)
+    assert found.fix == f'write the minor, "{minor}"'
+
+
+@pytest.mark.parametrize("value", ["v1.99", "11.36", "1.361", "v2", "", "latest"])
+def test_a_text_without_a_known_minor_gets_an_example(value: str):
+    found = find_minor(value, "here")
+    assert isinstance(found, Finding)
+    assert found.fix == 'write the minor, for example "1.37"'

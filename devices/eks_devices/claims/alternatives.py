@@ -59,7 +59,9 @@ def _one_faults(one: object, path: str, names: set[object]) -> Iterator[Finding]
     from .requests import DeviceRequest  # noqa: PLC0415  (requests are checked by this module)
 
     if not isinstance(one, DeviceRequest):
-        yield wrong_type(path, one, "a DeviceRequest", "use a factory of DeviceRequest")
+        is_list = isinstance(one, (list, tuple))
+        fix = "leave out the brackets" if is_list else "use a factory of DeviceRequest"
+        yield wrong_type(path, one, "a DeviceRequest", fix)
         return
     if one.kind is RequestKind.FIRST_AVAILABLE:
         yield _not_here(path, one.kind.value, "a list of alternatives in another", "name them all")

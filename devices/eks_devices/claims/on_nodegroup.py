@@ -32,6 +32,7 @@ from .rendering import most_counted
 from .reuse_on_nodegroup import reuse_findings, shared_efa_faults, shared_efa_findings
 from .selectors_on_nodegroup import selector_faults, selector_findings
 from .templates import DeviceClaim, claimed_devices
+from .toleration_checks import node_taint_findings
 
 
 def claim_manifest(
@@ -181,6 +182,7 @@ def _choice_findings(
     yield from reuse_findings(claim, plan)
     yield from shared_efa_findings(claim, plan, build)
     yield from gpu_claim_findings(claim, plan)
+    yield from node_taint_findings(claim, plan)
 
 
 def _search_findings(path: str, manifest: dict[str, Any]) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterable
 
 from ..claims.cel_reads import names_read
@@ -26,11 +27,16 @@ def never_published(text: str, device_class: str) -> str:
 def meant_instead(name: str, device_class: str) -> str:
     """What an attribute that is never published may stand for; or nothing."""
     known = published_names().get(driver_of(device_class) or "", frozenset())
-    amounts = {one for row in rows() for many in row["capacities"].values() for one in many}
-    if name in amounts:
+    if name in capacity_names():
         domain, _, own = name.rpartition("/")
         return f"it is a capacity: did you mean device.capacity['{domain}'].{own}?"
     return nearest(name, known)
+
+
+@functools.cache
+def capacity_names() -> frozenset[str]:
+    """The capacities that drivers publish, by qualified name."""
+    return frozenset(one for row in rows() for many in row["capacities"].values() for one in many)
 
 
 def nearest_of_all(name: str, classes: Iterable[str]) -> str:

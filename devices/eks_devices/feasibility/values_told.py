@@ -43,10 +43,11 @@ def _of_name(name: str, devices: tuple[NodeDevice, ...]) -> str:
 def _values(name: str, device: NodeDevice) -> Iterator[str]:
     for values in (device.attributes, device.capacity):
         if name in values:
-            yield _shown(values[name])
+            yield shown(values[name])
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """A value of an attribute or a capacity as text; versions and amounts as they are written."""
     if not isinstance(value, dict):
         return str(value).lower() if isinstance(value, bool) else str(value)
     if SEMVER in value:

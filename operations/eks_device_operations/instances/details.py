@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from eks_devices import AcceleratedInstanceType, DeviceType, Finding
+from eks_devices.feasibility.published_values import PublishedValue
 from eks_devices.network import default_efa_count, max_efa_count
 
 from .._output import pairs, table
-from .facts import Defaults, defaults, efa_layout, verdicts
+from .facts import Defaults, defaults, efa_layout, published, verdicts
 from .words import card_ranges, chips, gib, interface_ranges, number
 
+_READ_TITLES = ("READ", "TYPE", "VALUES")
+_MOST_VALUES = 3
 _VERDICT_TITLES = ("DEVICE", "MECHANISM", "SYSTEM", "VERDICT", "WHY")
 
 
@@ -24,8 +27,20 @@ def details(instance: AcceleratedInstanceType, *, width: int) -> list[str]:
     ]
     known = [[*each, support.verdict, support.message] for *each, support in verdicts(instance)]
     inner = table(_VERDICT_TITLES, known, width=width - 2)
-    lines = [instance.name, *pairs(rows, width=width), ""]
-    return [*lines, *(f"  {line}".rstrip() for line in inner)]
+    lines = [instance.name, *pairs(rows, width=width), "", *_indented(inner)]
+    read = [_read(one) for one in published(instance)]
+    return [*lines, "", *_indented(table(_READ_TITLES, read, width=width - 2))] if read else lines
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return [f"  {line}".rstrip() for line in lines]
+
+
+def _read(one: PublishedValue) -> list[str]:
+    """What a selector reads of the devices by DRA, its type and some values."""
+    more = len(one.values) - _MOST_VALUES
+    values = ", ".join(one.values[:_MOST_VALUES]) + (f" and {more} more" if more > 0 else "")
+    return [one.expression, one.type or "-", values or "known on the node"]
 
 
 def _other_warnings(instance: AcceleratedInstanceType, usual: Defaults) -> list[Finding]:

@@ -21,6 +21,7 @@ from eks_devices import (
     device_support,
     plan_nodegroup,
 )
+from eks_devices.feasibility.published_values import PublishedValue, published_values
 from eks_devices.kubernetes import newest_minor
 from eks_devices.network import default_efa_count, efa_interfaces
 
@@ -68,6 +69,23 @@ def defaults(instance: AcceleratedInstanceType) -> Defaults:
             kubernetes_version=version, needs_efa=needs_efa, plan=None, faults=error.faults
         )
     return Defaults(kubernetes_version=version, needs_efa=needs_efa, plan=plan)
+
+
+def published(instance: AcceleratedInstanceType) -> tuple[PublishedValue, ...]:
+    """What selectors can read of such a node's devices where DRA hands them out; nothing else."""
+    spec = NodegroupSpec(
+        name=instance.family,
+        instance_type=instance.name,
+        capacity=_some_capacity(instance),
+        mechanism=Mechanism.DRA,
+        efa=True if default_efa_count(instance) else None,
+        max_size=1,
+    )
+    try:
+        return published_values(plan_nodegroup(spec, kubernetes_version=newest_minor()))
+    except EksDevicesError:
+        # The verdicts say why there is no such group.
+        return ()
 
 
 def _some_capacity(instance: AcceleratedInstanceType) -> Capacity:

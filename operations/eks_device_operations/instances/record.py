@@ -7,7 +7,7 @@ from typing import Any
 from eks_devices import AcceleratedInstanceType, Accelerator, Finding, NetworkCard
 from eks_devices.network import default_efa_count, max_efa_count
 
-from .facts import SYSTEMS, Defaults, defaults, efa_layout, verdicts
+from .facts import SYSTEMS, Defaults, defaults, efa_layout, published, verdicts
 
 
 def record(instance: AcceleratedInstanceType) -> dict[str, Any]:
@@ -39,6 +39,9 @@ def record(instance: AcceleratedInstanceType) -> dict[str, Any]:
         },
         "defaults": _defaults(defaults(instance)),
         "support": _support(instance),
+        "published": [
+            {name: getattr(one, name) for name in one.__slots__} for one in published(instance)
+        ],
     }
 
 
