@@ -82,7 +82,7 @@ class ClaimsAtSynth:
         for one, own in claims:
             if not isinstance(one.claim, ComputeDomain):
                 named = not report.named.isdisjoint(object_keys(one.claim))
-                found = fleet_findings(one.claim, one.manifest, own, plan, named=named)
+                found = fleet_findings(one.claim, one.manifest, own, plan, is_named=named)
                 yield from ((one.owner, finding) for finding in found)
         senders = {document.origin: at for at, document in documents}
         for told in report.findings:

@@ -6,9 +6,6 @@ from typing import Any
 import pytest
 from tests.generated.shares_and_parts import Generator, judgement
 
-from eks_devices.feasibility.amounts import taken_amounts
-from eks_devices.feasibility.problem import tolerates
-
 SEEDS = range(1000)
 VERSION = "1.37"
 
@@ -50,24 +47,40 @@ def test_a_device_is_given_once_unless_it_is_shared(found):
 def test_counters_and_capacities_are_not_overdrawn(found):
     for case, picks in found:
         drawn: Counter[tuple[Any, str]] = Counter()
-        taken: Counter[tuple[str, int]] = Counter()
+        taken: Counter[tuple[str, str]] = Counter()
         for device in {id(one): one for *_, one in picks}.values():
             for name, counters in device.consumes.items():
                 drawn.update({(name, key): value for key, value in counters.items()})
         for (name, key), value in drawn.items():
             assert value <= case.node.counters[name][key], case.seed
         for _, _, ask, device in picks:
-            amounts = taken_amounts(ask.amounts, device, case.node.scheduler)
-            assert isinstance(amounts, tuple), case.seed
+            assert set(ask.amounts) <= set(device.sizes), case.seed
             if device.is_shared:
-                taken.update({(device.name, at): one for at, one in enumerate(amounts)})
-        sizes = {one.name: list(one.sizes.values()) for one in case.node.devices}
-        for (name, at), value in taken.items():
-            assert value <= sizes[name][at].amount, case.seed
+                for name, one in device.sizes.items():
+                    taken[device.name, name] += least(ask, name, one)
+        sizes = {one.name: one.sizes for one in case.node.devices}
+        for (name, capacity), value in taken.items():
+            assert value <= sizes[name][capacity].amount, case.seed
+
+
+def least(ask, name, size):
+    """The least that a request takes of a capacity: what it asks for, or the default, or all."""
+    default = size.amount if size.policy is None else size.policy.default
+    return ask.amounts.get(name, size.amount if default is None else default)
 
 
 def test_taints_are_tolerated(found):
-    assert all(tolerates(ask, device) for _, picks in found for _, _, ask, device in picks)
+    for case, picks in found:
+        for _, _, ask, device in picks:
+            for taint in device.taints:
+                meant = [
+                    one
+                    for one in ask.tolerations
+                    if one.key in ("", taint.key)
+                    and one.effect in ("", taint.effect)
+                    and (one.is_any_value or one.value == taint.value)
+                ]
+                assert meant or taint.effect == "None", case.seed
 
 
 def test_attributes_are_shared_or_differ_as_asked(found):

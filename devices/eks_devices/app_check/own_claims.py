@@ -13,6 +13,7 @@ from ..findings import Finding, fault, info, warning
 from ..names import NODEGROUP_LABEL, POOL_LABEL
 from ..plans import ClusterPlan, NodegroupPlan
 from ..taints import TaintEffect
+from ..workload_check.telling import named
 
 # What the rules of claims say already, by the code of the verdict.
 _SAID: Final = {
@@ -23,7 +24,6 @@ _SAID: Final = {
 _SILENT: Final = ("NoPublishedData", "NotJudged")
 # What the API server refuses, it refuses for every group.
 _OF_CLAIM: Final = "ExpressionInvalid"
-_MOST_NAMED: Final = 6
 _SOURCE: Final = (
     "https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/"
 )
@@ -59,7 +59,7 @@ def claim_faults(
 
 def _of_verdict(path: str, found: Verdict, groups: Sequence[NodegroupPlan]) -> Finding | None:
     status, code, reason = found.status, found.code, found.reason
-    where = listed_names([one.name for one in groups])
+    where = named([one.name for one in groups])
     if status is Status.UNKNOWN:
         if code in _SILENT:
             return None
@@ -85,7 +85,7 @@ def fleet_findings(
     own: Sequence[NodegroupPlan],
     plan: ClusterPlan,
     *,
-    named: bool = False,
+    is_named: bool = False,
 ) -> Iterator[Finding]:
     """What is worth knowing of a claim beside the groups of the cluster that it is not made for.
 
@@ -97,12 +97,12 @@ def fleet_findings(
         manifest: What `claim_manifest` made of it.
         own: The groups that it is made for.
         plan: All groups of the cluster.
-        named: Whether Pods of the app name the claim, so that they are told where they may go.
+        is_named: Whether Pods of the app name the claim, so that they are told where they may go.
 
     Raises:
         EksDevicesError: The extra `check` is not installed, `CheckExtraMissing`.
     """
-    if named or not own:
+    if is_named or not own:
         return
     names = {one.name for one in own}
     groups = [one for one in plan.nodegroups if one.name not in names and _is_reachable(one, own)]
@@ -114,7 +114,7 @@ def fleet_findings(
         yield info(
             "ClaimServedElsewhere",
             claim.path,
-            f"nodes of {listed_names([one.name for one in serving])} can serve the claim too, so "
+            f"nodes of {named([one.name for one in serving])} can serve the claim too, so "
             "its Pods may come to them",
             fix=f"have its Pods choose nodes by {_selector(own[0])} to keep them on these alone",
             source=_SOURCE,
@@ -143,7 +143,7 @@ def _stopping(
         yield warning(
             "ClaimStopsScheduling",
             path,
-            f"while there are nodes of {listed_names([*groups])}, the scheduler ends its attempt "
+            f"while there are nodes of {named([*groups])}, the scheduler ends its attempt "
             f"at a Pod of the claim there, also for nodes that could serve it: {reason}",
             fix=f"have its Pods choose nodes by {_selector(own[0])}: at others the scheduler then "
             "does not look",
@@ -154,10 +154,3 @@ def _stopping(
 def _selector(group: NodegroupPlan) -> str:
     key = POOL_LABEL if POOL_LABEL in group.labels else NODEGROUP_LABEL
     return f"{key}: {group.labels[key]}"
-
-
-def listed_names(names: Sequence[str]) -> str:
-    """The first of many names, and how many there are beside."""
-    more = len(names) - _MOST_NAMED
-    first = ", ".join(names[:_MOST_NAMED])
-    return f"{first} and {more} more" if more > 0 else first

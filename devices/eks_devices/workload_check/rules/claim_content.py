@@ -13,7 +13,7 @@ from ..documents import mapping, mappings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Ask:
     """Devices of a class: one alternative of a request, or all of it.
 
     `count` is None for all devices of a node, and for a number that cannot be read;
@@ -42,7 +42,7 @@ def devices_of(claim: PodClaim) -> Mapping[str, Any]:
     return mapping(mapping(spec, "spec") if claim.kind == TEMPLATE_KIND else spec, "devices")
 
 
-def asked(claim: PodClaim) -> tuple[Asked, ...]:
+def asks_of(claim: PodClaim) -> tuple[Ask, ...]:
     """All that a claim asks for; empty where nobody knows it."""
     return tuple(
         one
@@ -53,7 +53,7 @@ def asked(claim: PodClaim) -> tuple[Asked, ...]:
 
 def types_of(claim: PodClaim) -> set[DeviceType | None]:
     """The types of its devices, None among them for what is not known here."""
-    return {one.device_type for one in asked(claim)} or {None}
+    return {one.device_type for one in asks_of(claim)} or {None}
 
 
 def shares_gpus(claim: PodClaim) -> bool:
@@ -79,7 +79,7 @@ def labels_of(claim: PodClaim) -> Mapping[str, Any]:
     return mapping(mapping(owner, "metadata"), "labels")
 
 
-def _alternatives(request: Mapping[str, Any]) -> Iterator[Asked]:
+def _alternatives(request: Mapping[str, Any]) -> Iterator[Ask]:
     name = request.get("name")
     options = [one for _, one in mappings(request, "firstAvailable")]
     # Before resource.k8s.io/v1 a request without alternatives had no `exactly`.
@@ -87,7 +87,7 @@ def _alternatives(request: Mapping[str, Any]) -> Iterator[Asked]:
         mode, count = one.get("allocationMode") or "ExactCount", one.get("count")
         device_class = one.get("deviceClassName")
         known = count if type(count) is int and count > 0 else 1 if not count else None
-        yield Asked(
+        yield Ask(
             request=name if isinstance(name, str) else "",
             device_class=device_class if isinstance(device_class, str) else "",
             count=None if mode == "All" else known,

@@ -20,7 +20,7 @@ from ..device_names import device_type_of
 from ..documents import Steps, mapping, mappings
 from ..pods import Container
 from .asking import asks_for, is_privileged
-from .claim_content import asked
+from .claim_content import asks_of
 from .context import Context, Told, names_of_claims
 from .how_many import is_on_every_node
 
@@ -198,7 +198,7 @@ def privileged_containers(context: Context) -> Iterator[Told]:
 
 def _is_admin(context: Context) -> bool:
     """Whether the Pods' claims are for devices that others use, as those of exporters are."""
-    found = [one.is_admin for claim in context.claims for one in asked(claim)]
+    found = [one.is_admin for claim in context.claims for one in asks_of(claim)]
     return bool(found) and all(found)
 
 

@@ -22,7 +22,7 @@ from ..claimed import PodClaim
 from ..documents import mapping, mappings, sequence
 from ..pods import Container
 from .asking import amount, asks_for, variables
-from .claim_content import asked, devices_of, types_of
+from .claim_content import asks_of, devices_of, types_of
 from .context import Context, Told, listed_claims
 
 _PLUGIN: Final = "https://docs.aws.amazon.com/eks/latest/userguide/device-management-neuron.html"
@@ -100,7 +100,7 @@ def _claims(context: Context, container: Container) -> Iterator[tuple[PodClaim, 
 
 def _devices(claim: PodClaim, request: str, of_node: int) -> int | None:
     """How many Neuron devices a request of a claim brings; None where that is not known."""
-    found = [one for one in asked(claim) if one.request == request or not request]
+    found = [one for one in asks_of(claim) if one.request == request or not request]
     if any(one.is_alternative for one in found) or _is_of_whole_host(claim):
         return None
     counts = [

@@ -10,7 +10,7 @@ from ...names import CLAIM_KIND
 from ...vocabulary import DeviceType
 from ..claimed import PodClaim
 from ..documents import mapping
-from .claim_content import asked, labels_of, types_of
+from .claim_content import asks_of, labels_of, types_of
 from .context import Context, Told
 
 
@@ -39,7 +39,7 @@ def _refused(claim: PodClaim, facts: Mapping[str, Any]) -> Iterator[tuple[str, s
             "the reference to a ResourceClaim that exists",
             "use a ResourceClaimTemplate, so that each Pod has a claim of its own",
         )
-    found = asked(claim)
+    found = asks_of(claim)
     if any(one.is_alternative for one in found):
         yield (
             "KueueRefusesFirstAvailable",

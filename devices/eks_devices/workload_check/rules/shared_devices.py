@@ -12,7 +12,7 @@ from ..._pod_specs import is_lasting
 from ...names import TEMPLATE_KIND
 from ...vocabulary import DeviceType
 from ..claimed import PodClaim
-from .claim_content import asked, shares_gpus, types_of
+from .claim_content import asks_of, shares_gpus, types_of
 from .context import Context, Told, listed_claims
 from .how_many import is_on_every_node, pods_at_once
 from .whole import ToldOfDocument, Whole, of_pod
@@ -37,7 +37,7 @@ def shared_templates(whole: Whole) -> Iterator[ToldOfDocument]:
     for (_, name), found in users.items():
         total = sum(pods_at_once(one.pod) + is_on_every_node(one.pod) for one, _ in found)
         for context, claim in found:
-            is_part = any(one.is_part for one in asked(claim))
+            is_part = any(one.is_part for one in asks_of(claim))
             if (
                 not is_part
                 and _lasting_users(context, claim) <= 1
