@@ -1,7 +1,11 @@
 """What is refused of an expression is told with what to write, and that is not refused."""
 
+from random import Random
+
 import pytest
 from tests.feasibility_claims import GPU, claim, exactly, verdict
+from tests.generated.expressions import Wild
+from tests.generated.nodes import MADE_UP
 
 from eks_devices._frozen import FrozenDict
 from eks_devices.feasibility.expressions import Outcome, evaluate, selector
@@ -102,3 +106,36 @@ def test_a_domain_without_dots_may_be_written_as_a_field():
 
     assert evaluate("device.attributes.d.a.size() == 1", device).outcome is Outcome.TRUE
     assert evaluate("device.attributes.other.a.size() == 1", device).outcome is Outcome.FAILS
+
+
+def test_any_expression_that_is_refused_has_advice():
+    wild = Wild(Random(3), MADE_UP)
+    refused = 0
+    for _ in range(3000):
+        found = selector(wild.truth()).problem
+        if found is not None and found.outcome is Outcome.FAILS:
+            refused += 1
+            assert found.fix
+    assert refused > 200
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{MEMORY} >= ''",
+        f'{MEMORY}.compareTo("")',
+        f"{MEMORY}.compareTo(1)",
+        f"{MEMORY}.compareTo(device.driver) > 0",
+        f"{OWN}.driverVersion.isGreaterThan('')",
+        f"{OWN}.driverVersion.isGreaterThan('abc')",
+        "contains(",
+        "device.",
+        "device.attributes[",
+        "= = =",
+        "",
+    ],
+)
+def test_odd_expressions_have_advice_too(text):
+    found = selector(text).problem
+    assert found is not None
+    assert found.fix

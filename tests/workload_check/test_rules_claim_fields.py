@@ -75,5 +75,84 @@ def test_a_container_beside_resources_is_told_of_its_claims() -> None:
     assert (one.code, one.got) == ("MisplacedClaimField", "'claims'")
 
 
-def test_claims_at_the_right_place_are_told_nothing() -> None:
+def of_pod(**spec: Any) -> dict[str, Any]:
+    made = pod({"claims": [LISTED]}, [ENTRY])
+    return made | {"spec": {**made["spec"], **spec}}
+
+
+@pytest.mark.parametrize(
+    ("given", "place", "code", "fix"),
+    [
+        (of_pod(resourceClaim=[ENTRY]), ("resourceClaim",), "UnknownField", "resourceClaims?"),
+        (of_pod(Tolerations=[]), ("Tolerations",), "UnknownField", "did you mean tolerations?"),
+        (of_pod(nodeselector={}), ("nodeselector",), "UnknownField", "did you mean nodeSelector?"),
+        (
+            of_pod(resources={"claims": [LISTED]}),
+            ("resources", "claims"),
+            "MisplacedClaimField",
+            "list them in the containers",
+        ),
+        (
+            pod({"claims": [LISTED]}, [ENTRY], resource={}),
+            ("containers", 0, "resource"),
+            "UnknownField",
+            "did you mean resources?",
+        ),
+        (
+            pod({"claims": [LISTED], "limit": {}}, [ENTRY]),
+            ("containers", 0, "resources", "limit"),
+            "UnknownField",
+            "did you mean limits?",
+        ),
+        (
+            pod({"claims": [{**LISTED, "requests": ["a"]}]}, [ENTRY]),
+            ("containers", 0, "resources", "claims", 0, "requests"),
+            "UnknownField",
+            "did you mean request?",
+        ),
+        (
+            pod({"claims": [LISTED]}, [{**ENTRY, "resourceClaimTemplate": "x"}]),
+            ("resourceClaims", 0, "resourceClaimTemplate"),
+            "UnknownField",
+            "resourceClaimTemplateName",
+        ),
+        (
+            pod({"claims": [LISTED], "limits": ["nvidia.com/gpu"]}, [ENTRY]),
+            ("containers", 0, "resources", "limits"),
+            "WrongType",
+            "name: amount",
+        ),
+        (pod([LISTED]), ("containers", 0, "resources"), "WrongType", "name: amount"),
+        (
+            pod({"claims": [LISTED, {}]}, [ENTRY]),
+            ("containers", 0, "resources", "claims", 1, "name"),
+            "MalformedClaimName",
+            "",
+        ),
+        (
+            pod({"claims": [{**LISTED, "request": 5}]}, [ENTRY]),
+            ("containers", 0, "resources", "claims", 0, "request"),
+            "MalformedClaimName",
+            "",
+        ),
+    ],
+)
+def test_what_decides_on_devices_and_is_misspelt_is_told(
+    given: Any, place: Any, code: str, fix: str
+) -> None:
+    (one,) = [one for one in remarks(given) if one.finding.severity == "error"]
+    assert (one.finding.code, one.steps) == (code, ("spec", *place))
+    assert fix in one.finding.fix
+
+
+def test_fields_that_there_are_are_told_nothing() -> None:
+    real = of_pod(
+        hostname="a",
+        resources={"limits": {"cpu": "1"}},
+        nodeSelector={"a": "b"},
+        schedulingGates=[],
+        restartPolicy="Never",
+    )
+    real["spec"]["containers"][0] |= {"restartPolicy": "Always", "resizePolicy": [], "ports": []}
+    assert [one for one in findings(real) if one.severity == "error"] == []
     assert findings(pod({"claims": [LISTED]}, [ENTRY])) == []

@@ -60,18 +60,24 @@ def _compared(_: re.Match[str], text: str) -> str:
     one = _ORDERED.search(text)
     if one is None:
         return "compare amounts by .compareTo(quantity('1Gi')) >= 0, or the like"
-    value = one[3] or one[4] or one[5]
+    value = _given(one, 3) or "1Gi"
     return f"write {one[1]}.compareTo(quantity('{value}')) {one[2]} 0"
+
+
+def _given(found: re.Match[str], first: int) -> str:
+    """The text, or the number, that one of three groups holds."""
+    return next((one for one in found.groups()[first - 1 :] if one is not None), "")
 
 
 def _argument(found: re.Match[str], text: str) -> str:
     """The functions of amounts and versions take an amount or a version."""
     one = next((one for one in _GIVEN.finditer(text) if one[1] == found[1]), None)
-    value = "1Gi" if one is None else one[2] or one[3] or one[4]
+    value = (_given(one, 2) if one else "") or "1Gi"
     if found[2] == "kubernetes.Quantity":
         return f"write {found[1]}(quantity('{value}'))"
-    version = ".".join([*(value if one else "1.2.3").split("."), "0", "0"][:3])
-    if found[2] == "kubernetes.Semver" or one is None or re.fullmatch(r"[0-9.]+", value):
+    is_version = re.fullmatch(r"[0-9]+(\.[0-9]+){0,2}", value) is not None
+    version = ".".join([*value.split("."), "0", "0"][:3]) if is_version else "1.2.3"
+    if found[2] == "kubernetes.Semver" or one is None or is_version:
         return f"write {found[1]}(semver('{version}')) for a version, or quantity('...')"
     return f"write {found[1]}(quantity('{value}'))"
 

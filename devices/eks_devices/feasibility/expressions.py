@@ -112,7 +112,7 @@ def selector(text: str) -> Selector:
 
 def _problem(text: str) -> Answer | None:
     if refused := _no_text(text):
-        return Answer(Outcome.FAILS, refused)
+        return Answer(Outcome.FAILS, refused, "shorten it, or write whole characters")
     unimitated = form.unimitated(text) or unlike(text)
     try:
         kind = checker().compile(text).return_type()
@@ -180,7 +180,7 @@ def _of_one_type(elements: list[str]) -> Answer | None:
     # An empty list or map is of any type of its kind.
     if len(certain) > 1 or len({one.partition("<")[0] for one in kinds if one}) > 1:
         text = f"a list or a map holds values of several types: {', '.join(filter(None, kinds))}"
-        return Answer(Outcome.FAILS, text)
+        return Answer(Outcome.FAILS, text, "write values of one type")
     if len(elements) > 1 and "" in kinds:
         return Answer(Outcome.UNCLEAR, "a list or a map holds values of types that are not known")
     return None

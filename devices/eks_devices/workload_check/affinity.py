@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from ..findings import Finding, meant
 from ..names import INSTANCE_TYPE_LABEL, NVIDIA_RESOURCES
-from ..typecheck import wrong_type
+from ..syntax import label_key
+from ..typecheck import is_token, wrong_type
 from .documents import Steps, mapping, mappings, path_of, sequence, text_of
 from .nodes import GroupNode, Obstacle
 from .pods import PodTemplate
@@ -100,11 +101,17 @@ def label_obstacles(spec: Mapping[str, Any], node: GroupNode, hints: Hints) -> I
 
 def selector_faults(pod: PodTemplate) -> Iterator[tuple[Steps, Finding]]:
     """Labels that are no texts, as an unquoted `true` or a number is none."""
+    given = pod.spec.get("nodeSelector")
+    if given is not None and not (isinstance(given, Mapping) or is_token(given)):
+        at: Steps = ("nodeSelector",)
+        yield at, wrong_type(path_of(at), given, "a mapping", "write label: value")
     for key, wanted in mapping(pod.spec, "nodeSelector").items():
+        steps: Steps = ("nodeSelector", key)
         if not isinstance(wanted, str):
-            steps: Steps = ("nodeSelector", key)
             fix = "write it in quotes"
             yield steps, wrong_type(path_of(steps), wanted, "a text, the label's value", fix)
+        elif not is_token(key):
+            yield from ((steps, one) for one in label_key(key, path_of(steps)))
 
 
 def _terms(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:

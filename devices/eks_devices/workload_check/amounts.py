@@ -9,14 +9,19 @@ from typing import Any, Final
 
 from .._pod_resources import extended_faults
 from .._pod_specs import taken_at_once
-from ..findings import Finding, fault
-from ..names import CLASS_RESOURCES
+from ..findings import Finding, fault, meant
+from ..names import CLASS_RESOURCES, EXTENDED_RESOURCES
 from ..quantities import quantity_of
+from ..syntax import is_label_key
+from ..typecheck import is_token
 from .documents import Steps, mapping, path_of, steps_of
 from .pods import Container, PodTemplate, containers_of
 
 CPU, MEMORY, HUGE_PAGES = "cpu", "memory", "hugepages-2Mi"
 _ORDINARY: Final = (CPU, MEMORY, HUGE_PAGES)
+# What else has a name without a domain; the last is a field at the wrong place.
+_STANDARD: Final = (CPU, MEMORY, "ephemeral-storage", "claims")
+_HUGE_PAGES: Final = "hugepages-"
 _ByName = dict[str, list[tuple[Container, Fraction]]]
 _PAGE: Final = "https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/"
 
@@ -100,6 +105,9 @@ def amount_faults(pod: PodTemplate) -> Iterator[tuple[Steps, Finding]]:
             yield steps_of(found.path), found
         for field_name, amounts in (("limits", limits), ("requests", requests)):
             for name, value in amounts.items():
+                if isinstance(name, str) and not _is_resource(name):
+                    steps = (*one.steps, "resources", field_name, name)
+                    yield steps, _no_resource(path_of(steps), name)
                 if _is_no_amount(name, value, told=field_name == "limits"):
                     steps = (*one.steps, "resources", field_name, name)
                     yield steps, _malformed(path_of(steps), value)
@@ -114,6 +122,28 @@ def _is_no_amount(name: object, value: object, *, told: bool) -> bool:
         return False
     amount = _quantity(value)
     return value is not None and (amount is None or amount < 0)
+
+
+def _is_resource(name: str) -> bool:
+    """Whether Kubernetes takes a name for one of a resource; a misplaced field has a rule."""
+    if is_token(name) or name in _STANDARD or name.startswith(_HUGE_PAGES):
+        return True
+    return "/" in name and is_label_key(name)
+
+
+def _no_resource(path: str, name: str) -> Finding:
+    known = {one.partition("/")[2]: one for some in EXTENDED_RESOURCES.values() for one in some}
+    near = meant(name.partition("/")[2] or name, known)
+    full = next((one for own, one in known.items() if f"did you mean {own}?" == near), "")
+    return fault(
+        "MalformedResourceName",
+        path,
+        "the API server knows no such resource",
+        got=name,
+        allowed="cpu, memory, ephemeral-storage, hugepages-<size>, or a name with its domain",
+        fix=f"did you mean {full}?" if full else "write the name with its domain",
+        source=_PAGE,
+    )
 
 
 def _malformed(path: str, value: object) -> Finding:

@@ -26,7 +26,7 @@ from .rules import RULES, SET_RULES, Context, Whole
 from .rules.own_classes import own_classes
 from .serving import Judged, Serving
 from .telling import Told, asked_twice, by_both, failing, served, unserved
-from .tolerations import toleration_faults
+from .toleration_form import toleration_faults
 from .trainjobs import RUNTIMES, PodFinder, runtime_name
 
 _CLASS = "DeviceClass"

@@ -8,18 +8,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from .._data import read_toml
-from ..findings import Finding, fault
 from ..kubernetes import gate_is_on
 from ..names import CLASS_RESOURCES
 from ..taints import Taint, TaintEffect
-from .documents import Steps, mappings, path_of
+from .documents import mappings
 from .nodes import GroupNode, Obstacle
 from .pods import PodTemplate
+from .toleration_form import COMPARED, GATE
 
-_COMPARED: Final = ("Lt", "Gt")
-_GATE: Final = "TaintTolerationComparisonOperators"
 _NUMBER: Final = re.compile(r"0|-?[1-9][0-9]{0,18}", re.ASCII)
-_PAGE: Final = "https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/"
 
 Toleration = Mapping[str, Any]
 
@@ -45,28 +42,6 @@ def tolerations_of(pod: PodTemplate, resources: tuple[str, ...]) -> tuple[Tolera
     if pod.document.kind == "DaemonSet":
         added += [{"key": key, "operator": "Exists"} for key in _facts("daemon_set", "keys")]
     return (*own, *added)
-
-
-def toleration_faults(pod: PodTemplate, version: str) -> Iterator[tuple[Steps, Finding]]:
-    """Tolerations by an operator that the cluster's version does not have on."""
-    if gate_is_on(_GATE, version):
-        return
-    for index, one in mappings(pod.spec, "tolerations"):
-        if one.get("operator") in _COMPARED:
-            steps: Steps = ("tolerations", index, "operator")
-            yield (
-                steps,
-                fault(
-                    "OperatorNotServed",
-                    path_of(steps),
-                    f"the API server of Kubernetes {version} on EKS refuses this operator, whose "
-                    f"feature gate {_GATE} is off",
-                    got=one.get("operator"),
-                    allowed="Equal, Exists",
-                    fix="name the value, or tolerate every value with Exists",
-                    source=_PAGE,
-                ),
-            )
 
 
 def taint_obstacles(
@@ -103,8 +78,8 @@ def covers(toleration: Toleration, taint: Taint, version: str) -> bool:
     if operator == "Exists":
         return True
     value = toleration.get("value") or ""
-    if operator in _COMPARED:
-        return gate_is_on(_GATE, version) and _compares(str(operator), value, taint.value)
+    if operator in COMPARED:
+        return gate_is_on(GATE, version) and _compares(str(operator), value, taint.value)
     return bool(operator == "Equal" and value == taint.value)
 
 

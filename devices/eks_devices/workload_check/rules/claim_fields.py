@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from ...findings import meant
 from ...typecheck import wrong_type
-from ..documents import Steps, mapping, path_of
+from ..documents import Steps, mapping, mappings, path_of
 from ..pods import Container
 from .context import Context, Told
 from .readable import UNKNOWN
@@ -14,6 +15,15 @@ from .readable import UNKNOWN
 _SOURCE: Final = "https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/"
 _OF_POD: Final = "resourceClaims"
 _LISTED: Final = "claims"
+_AMOUNTS: Final = ("limits", "requests")
+_ENTRY_FIELDS: Final = ("name", "resourceClaimName", "resourceClaimTemplateName")
+# Of a Pod's spec and of a container, those that decide where it runs and what it gets there.
+_POD_FIELDS: Final = (_OF_POD, "tolerations", "nodeSelector", "affinity", "nodeName")
+_CONTAINER_FIELDS: Final = ("resources",)
+# Fields that are spelled much like those.
+_REAL_FIELDS: Final = ("resources", "hostname")
+# What a container has at the wrong place is told of itself.
+_MISPLACED: Final = (_OF_POD, _LISTED)
 _ENTRY: Final = "write a list: - name: ..."
 
 
@@ -39,13 +49,77 @@ def misplaced(context: Context) -> Iterator[Told]:
 
 def _places(container: Container) -> Iterator[Steps]:
     """Where a container has a field of claims that it should have elsewhere."""
-    yield from ((name,) for name in (_OF_POD, _LISTED) if name in container.content)
+    yield from ((name,) for name in _MISPLACED if name in container.content)
     resources = mapping(container.content, "resources")
     if _OF_POD in resources:
         yield "resources", _OF_POD
-    for amounts in ("limits", "requests"):
+    for amounts in _AMOUNTS:
         if _LISTED in mapping(resources, amounts):
             yield "resources", amounts, _LISTED
+
+
+def of_pod_resources(context: Context) -> Iterator[Told]:
+    """What a Pod itself has of resources are amounts, and no claims."""
+    if _LISTED in mapping(context.spec, "resources"):
+        yield context.error(
+            ("resources", _LISTED),
+            "MisplacedClaimField",
+            "the API server takes no claims in the resources of a Pod as a whole",
+            got=_LISTED,
+            allowed="resources.claims of containers",
+            fix="list them in the containers that use them",
+            source=_SOURCE,
+        )
+
+
+def misspelt(context: Context) -> Iterator[Told]:
+    """Fields that decide on devices, misspelt: kubectl refuses them, and others lose them."""
+    yield from _misspelt(context, (), context.spec, _POD_FIELDS)
+    for container in context.containers:
+        yield from _misspelt(context, container.steps, container.content, _CONTAINER_FIELDS)
+        at = (*container.steps, "resources")
+        resources = mapping(container.content, "resources")
+        yield from _unknown(context, at, resources, (*_AMOUNTS, _LISTED), but=(_OF_POD,))
+        for index, one in mappings(resources, _LISTED):
+            yield from _unknown(context, (*at, _LISTED, index), one, ("name", "request"))
+    for index, one in mappings(context.spec, _OF_POD):
+        # A field of old versions has a rule of its own.
+        yield from _unknown(context, (_OF_POD, index), one, _ENTRY_FIELDS, but=("source",))
+
+
+def _misspelt(
+    context: Context, at: Steps, owner: Mapping[str, Any], fields: tuple[str, ...]
+) -> Iterator[Told]:
+    for name in owner:
+        if name not in (*fields, *_REAL_FIELDS, *_MISPLACED) and (near := meant(name, fields)):
+            yield _no_field(context, (*at, name), name, fields, near)
+
+
+def _unknown(
+    context: Context,
+    at: Steps,
+    owner: Mapping[str, Any],
+    fields: tuple[str, ...],
+    *,
+    but: tuple[str, ...] = (),
+) -> Iterator[Told]:
+    for name in owner:
+        if name not in fields and name not in but:
+            yield _no_field(context, (*at, name), name, fields, meant(name, fields))
+
+
+def _no_field(
+    context: Context, steps: Steps, name: str, fields: tuple[str, ...], near: str
+) -> Told:
+    return context.error(
+        steps,
+        "UnknownField",
+        "the API has no such field, so kubectl refuses the Pod, and others lose what it says",
+        got=name,
+        allowed=", ".join(fields),
+        fix=near or "leave it out, or put it where it belongs",
+        source=_SOURCE,
+    )
 
 
 def malformed(context: Context) -> Iterator[Told]:
@@ -54,6 +128,19 @@ def malformed(context: Context) -> Iterator[Told]:
     for container in context.containers:
         listed = mapping(container.content, "resources").get(_LISTED)
         yield from _wrong(context, (*container.steps, "resources", _LISTED), listed)
+        yield from _no_mappings(context, container)
+
+
+def _no_mappings(context: Context, container: Container) -> Iterator[Told]:
+    """Resources, limits and requests that are no mappings."""
+    given = container.content.get("resources")
+    resources = mapping(container.content, "resources")
+    values: list[tuple[Steps, Any]] = [(("resources",), given)]
+    values += [(("resources", one), resources.get(one)) for one in _AMOUNTS]
+    for steps, value in values:
+        if value is not None and value is not UNKNOWN and not isinstance(value, dict):
+            at = (*container.steps, *steps)
+            yield at, wrong_type(_path(context, at), value, "a mapping", "write name: amount")
 
 
 def _wrong(context: Context, steps: Steps, value: Any) -> Iterator[Told]:
@@ -78,4 +165,4 @@ def has_strays(context: Context) -> bool:
     return any(any(_places(one)) for one in context.containers) or any(malformed(context))
 
 
-RULES = (misplaced, malformed)
+RULES = (misplaced, malformed, of_pod_resources, misspelt)

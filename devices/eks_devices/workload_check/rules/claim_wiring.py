@@ -143,6 +143,18 @@ def _repeated_entry(
     )
 
 
+def listed_names(context: Context) -> Iterator[Told]:
+    """What a container lists of claims are names."""
+    for container in context.containers:
+        for index, one in mappings(mapping(container.content, "resources"), "claims"):
+            steps = (*container.steps, "resources", "claims", index)
+            for field in ("name", "request"):
+                value = one.get(field)
+                is_left_out = value is None and field == "request"
+                if not (isinstance(value, str) or value is UNKNOWN or is_left_out):
+                    yield _malformed(context, (*steps, field), value)
+
+
 def listed_requests_exist(context: Context) -> Iterator[Told]:
     """A container that lists one request of a claim gets devices only if the claim has it."""
     known = {one.name: one for one in context.claims}
@@ -203,6 +215,7 @@ RULES = (
     claim_sources,
     claim_names,
     listed_claims_exist,
+    listed_names,
     listed_requests_exist,
     unused_claims,
 )

@@ -1,0 +1,117 @@
+"""Tolerations of Pods that the API server refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from ..findings import Finding, fault, meant
+from ..kubernetes import gate_is_on
+from ..syntax import is_label_key, is_label_value
+from ..taints import TaintEffect
+from ..typecheck import is_token, wrong_type
+from .documents import Steps, path_of
+from .pods import PodTemplate
+
+COMPARED: Final = ("Lt", "Gt")
+GATE: Final = "TaintTolerationComparisonOperators"
+_OPERATORS: Final = ("Equal", "Exists", *COMPARED)
+_EFFECTS: Final = tuple(str(one) for one in TaintEffect)
+_SECONDS: Final = "tolerationSeconds"
+_TEXTS: Final = ("key", "operator", "value", "effect")
+_FIELDS: Final = (*_TEXTS, _SECONDS)
+_PAGE: Final = "https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/"
+
+Told = tuple[Steps, Finding]
+
+
+def toleration_faults(pod: PodTemplate, version: str) -> Iterator[Told]:
+    """What the API server of a version has against what Pods tolerate, with the steps to it."""
+    given = pod.spec.get("tolerations")
+    steps: Steps = ("tolerations",)
+    if given is None or is_token(given):
+        return
+    if not isinstance(given, (list, tuple)):
+        yield _wrong(steps, given, "a list", "write - key: ...")
+        return
+    for index, one in enumerate(given):
+        if isinstance(one, Mapping):
+            yield from _of_one(one, (*steps, index), version)
+        elif one is not None and not is_token(one):
+            yield _wrong((*steps, index), one, "a mapping", "write - key: ...")
+
+
+def _of_one(toleration: Mapping[str, Any], at: Steps, version: str) -> Iterator[Told]:
+    for name in toleration:
+        if name not in _FIELDS:
+            fix = meant(name, _FIELDS) or "leave it out"
+            yield _refused((*at, name), "UnknownField", name, ", ".join(_FIELDS), fix)
+    others = [name for name in _TEXTS if not isinstance(toleration.get(name), (str, type(None)))]
+    for name in others:
+        yield _wrong((*at, name), toleration[name], "a text", "write it in quotes")
+    if not others and not any(is_token(toleration.get(name)) for name in _TEXTS):
+        yield from _of_words({name: toleration.get(name) or "" for name in _TEXTS}, at, version)
+        yield from _of_seconds(toleration, at)
+
+
+def _of_words(words: Mapping[str, str], at: Steps, version: str) -> Iterator[Told]:
+    key, operator, value, effect = (words[name] for name in _TEXTS)
+    if operator and operator not in _OPERATORS:
+        yield _malformed(
+            (*at, "operator"), operator, "Exists or Equal", meant(operator, _OPERATORS)
+        )
+    elif operator in COMPARED and not gate_is_on(GATE, version):
+        yield _not_served((*at, "operator"), operator, version)
+    if effect and effect not in _EFFECTS:
+        allowed = f"{', '.join(_EFFECTS)}, or none for all"
+        yield _malformed((*at, "effect"), effect, allowed, meant(effect, _EFFECTS))
+    if key and not is_label_key(key):
+        yield _malformed((*at, "key"), key, "the key of a taint, such as nvidia.com/gpu", "")
+    if not key and operator != "Exists":
+        fix = "write the key, or operator: Exists for every taint"
+        yield _malformed((*at, "key"), key, "a key, beside every operator but Exists", fix)
+    if value and operator == "Exists":
+        fix = "leave the value out, or write operator: Equal"
+        yield _malformed((*at, "value"), value, "no value beside operator: Exists", fix)
+    elif not is_label_value(value):
+        yield _malformed((*at, "value"), value, "the value of a taint", "")
+
+
+def _of_seconds(toleration: Mapping[str, Any], at: Steps) -> Iterator[Told]:
+    seconds = toleration.get(_SECONDS)
+    if seconds is None or is_token(seconds):
+        return
+    steps = (*at, _SECONDS)
+    if type(seconds) is not int:
+        yield _wrong(steps, seconds, "a whole number", "write the number without quotes")
+    elif toleration.get("effect") != str(TaintEffect.NO_EXECUTE):
+        fix = f"write effect: {TaintEffect.NO_EXECUTE}, or leave it out"
+        yield _malformed(steps, seconds, f"none but for {TaintEffect.NO_EXECUTE}", fix)
+
+
+def _not_served(steps: Steps, operator: str, version: str) -> Told:
+    return steps, fault(
+        "OperatorNotServed",
+        path_of(steps),
+        f"the API server of Kubernetes {version} on EKS refuses this operator, whose feature gate "
+        f"{GATE} is off",
+        got=operator,
+        allowed="Equal, Exists",
+        fix="name the value, or tolerate every value with Exists",
+        source=_PAGE,
+    )
+
+
+def _malformed(steps: Steps, got: Any, allowed: str, fix: str) -> Told:
+    return _refused(steps, "MalformedToleration", got, allowed, fix or "respell it")
+
+
+def _refused(steps: Steps, code: str, got: Any, allowed: str, fix: str) -> Told:
+    message = "the API server takes no such toleration"
+    return steps, fault(
+        code, path_of(steps), message, got=got, allowed=allowed, fix=fix, source=_PAGE
+    )
+
+
+def _wrong(steps: Steps, value: Any, wanted: str, fix: str) -> Told:
+    return steps, wrong_type(path_of(steps), value, wanted, fix)

@@ -1,0 +1,114 @@
+"""Tolerations that the API server refuses are told with what to write, and no others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.workload_manifests import P5, checked, plan_of, pod
+
+CODES = {"MalformedToleration", "OperatorNotServed", "UnknownField", "WrongType"}
+
+
+def told(tolerations: Any) -> list[tuple[str, Any, str]]:
+    report = checked(plan_of(P5), pod(tolerations=tolerations))
+    found = [one for one in report.remarks if one.finding.code in CODES]
+    return [(one.finding.code, one.steps[1:], one.finding.fix) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("toleration", "code", "field", "fix"),
+    [
+        ({"key": "a", "operator": "exists"}, "MalformedToleration", "operator", "Exists?"),
+        ({"key": "a", "operator": "Gt"}, "OperatorNotServed", "operator", "name the value"),
+        (
+            {"key": "a", "operator": "Exists", "effect": "noschedule"},
+            "MalformedToleration",
+            "effect",
+            "did you mean NoSchedule?",
+        ),
+        (
+            {"key": "a", "operator": "Exists", "value": "b"},
+            "MalformedToleration",
+            "value",
+            "leave the value out",
+        ),
+        ({"operator": "Equal", "value": "b"}, "MalformedToleration", "key", "write the key"),
+        ({}, "MalformedToleration", "key", "operator: Exists"),
+        ({"key": "a b", "operator": "Exists"}, "MalformedToleration", "key", "respell it"),
+        ({"key": "a", "value": "b c"}, "MalformedToleration", "value", "respell it"),
+        ({"key": "a", "value": 1}, "WrongType", "value", "in quotes"),
+        ({"key": "a", "value": True}, "WrongType", "value", "in quotes"),
+        ({"key": "a", "operator": "Exists", "Effect": "x"}, "UnknownField", "Effect", "effect?"),
+        (
+            {"key": "a", "operator": "Exists", "tolerationSeconds": 5},
+            "MalformedToleration",
+            "tolerationSeconds",
+            "write effect: NoExecute",
+        ),
+        (
+            {"key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": "5"},
+            "WrongType",
+            "tolerationSeconds",
+            "without quotes",
+        ),
+    ],
+)
+def test_a_toleration_that_is_refused_is_told_once(
+    toleration: Any, code: str, field: str, fix: str
+) -> None:
+    ((found, steps, said),) = told([toleration])
+    assert (found, steps) == (code, ("tolerations", 0, field))
+    assert fix in said
+
+
+@pytest.mark.parametrize(
+    "toleration",
+    [
+        {"operator": "Exists"},
+        {"operator": "Exists", "key": ""},
+        {"key": "a", "value": ""},
+        {"key": "nvidia.com/gpu", "operator": "Equal", "value": "present", "effect": "NoSchedule"},
+        {"key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": -1},
+        {"key": "a", "operator": None, "effect": None, "value": None},
+        {"key": "${Token[TOKEN.3]}", "operator": "Exists"},
+    ],
+)
+def test_a_toleration_that_is_taken_is_told_nothing(toleration: Any) -> None:
+    assert told([toleration]) == []
+
+
+@pytest.mark.parametrize("value", ["x", {"key": "a"}, ["x"], 5])
+def test_tolerations_that_are_no_list_of_mappings_are_told(value: Any) -> None:
+    ((code, _, _),) = told(value)
+    assert code == "WrongType"
+
+
+@pytest.mark.parametrize(
+    ("resource", "fix"),
+    [
+        ("gpu", "did you mean nvidia.com/gpu?"),
+        ("neuron", "did you mean aws.amazon.com/neuron?"),
+        ("NVIDIA.com/gpu", "did you mean nvidia.com/gpu?"),
+        ("nvidia.com/", "write the name with its domain"),
+        ("storage", "write the name with its domain"),
+    ],
+)
+def test_a_name_that_is_no_resource_is_told(resource: str, fix: str) -> None:
+    report = checked(plan_of(P5), pod(limits={resource: 1}))
+    found = [one.finding for one in report.remarks if one.finding.code == "MalformedResourceName"]
+    assert [one.fix for one in found] == [fix]
+
+
+@pytest.mark.parametrize("resource", ["cpu", "memory", "ephemeral-storage", "hugepages-1Gi", "a/b"])
+def test_a_name_of_a_resource_is_told_nothing(resource: str) -> None:
+    report = checked(plan_of(P5), pod(limits={resource: 1, "memory": "1Gi"}))
+    assert "MalformedResourceName" not in {one.finding.code for one in report.remarks}
+
+
+@pytest.mark.parametrize(
+    ("value", "code"), [(["a"], "WrongType"), ({"a b": "c"}, "MalformedLabelKey")]
+)
+def test_a_selector_of_nodes_that_is_refused_is_told(value: Any, code: str) -> None:
+    report = checked(plan_of(P5), pod(nodeSelector=value))
+    assert code in {one.finding.code for one in report.remarks}
