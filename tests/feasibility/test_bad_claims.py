@@ -171,7 +171,7 @@ def test_without_the_engine_the_extra_is_named(monkeypatch):
     engine.engine.cache_clear()
     monkeypatch.setitem(__import__("sys").modules, "cel_expr_python", None)
     try:
-        with pytest.raises(EksDevicesError, match=r"eks-devices\[check\]"):
+        with pytest.raises(EksDevicesError, match=r"pip install \"\.\[check\]"):
             engine.engine()
     finally:
         engine.engine.cache_clear()

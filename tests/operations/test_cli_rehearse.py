@@ -151,7 +151,7 @@ def test_a_missing_extra_is_named(folder):
     )
 
     assert done.returncode == 2
-    assert "'eks-devices[controlplane,check]'" in done.stderr
+    assert 'pip install ".[controlplane,check]"' in done.stderr
     assert "Traceback" not in done.stderr
 
 
