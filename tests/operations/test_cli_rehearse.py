@@ -379,11 +379,14 @@ def ended_by(number: int) -> None:
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGHUP, 129), (signal.SIGTERM, 143)])
 def test_a_rehearsal_that_is_told_to_end_says_by_which_signal(number: int, code: int) -> None:
-    before = signal.getsignal(number)
-    with pytest.raises(SystemExit) as ended:
-        ended_by(number)
-    assert ended.value.code == code
-    assert signal.getsignal(number) is before
+    before = signal.signal(number, signal.SIG_DFL)
+    try:
+        with pytest.raises(SystemExit) as ended:
+            ended_by(number)
+        assert ended.value.code == code
+        assert signal.getsignal(number) is signal.SIG_DFL
+    finally:
+        signal.signal(number, before)
 
 
 def test_a_signal_that_is_ignored_stays_so() -> None:
