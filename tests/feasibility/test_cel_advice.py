@@ -139,3 +139,18 @@ def test_odd_expressions_have_advice_too(text):
     found = selector(text).problem
     assert found is not None
     assert found.fix
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"sets.contains(['x'], [{NAME}])",
+        f"sets.intersects(['x'], [{NAME}])",
+        f"format.dns1123Label().validate({NAME}) == optional.none()",
+        f"{OWN}.minor in lists.range(8)",
+    ],
+)
+def test_a_function_that_the_engine_lacks_is_no_unknown_name(text):
+    found = selector(text).problem
+    assert found is not None
+    assert found.outcome is Outcome.UNCLEAR

@@ -45,14 +45,15 @@ def is_no_cel(text: str, error: str) -> bool:
 def names_nothing(text: str, error: str) -> bool:
     """Whether the engine refuses an expression for a name that Kubernetes does not have either.
 
-    That is a field that no device has, or a word that is neither called nor bound by a macro.
+    That is a field that no device has, or a word that is neither called, nor part of a function's
+    name such as sets.contains, nor bound by a macro.
     """
     if _NO_FIELD.search(error):
         return True
     found = _UNDECLARED.search(error)
     if found is None or _BINDING.search(bare(text)):
         return False
-    return re.search(rf"\b{re.escape(found[1])}\b(?!\s*\()", bare(text)) is not None
+    return re.search(rf"\b{re.escape(found[1])}\b(?!\s*(?:\.\s*\w+\s*)*\()", bare(text)) is not None
 
 
 def in_words(error: str) -> str:
