@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -98,11 +98,29 @@ def meant(name: object, known: Iterable[str]) -> str:
         name: What a user wrote; it may be of any type.
         known: The names that there are.
     """
+    return question(alike(name, known))
+
+
+def question(names: Sequence[str]) -> str:
+    """Names as a question, "did you mean a or b?"; empty without any."""
+    return f"did you mean {' or '.join(names)}?" if names else ""
+
+
+def alike(name: object, known: Iterable[str], *, least: float = 0.6) -> list[str]:
+    """The one or two names that are spelled most like another one.
+
+    Args:
+        name: What a user wrote; it may be of any type.
+        known: The names that there are.
+        least: How much of them has to be alike, from 0 to 1.
+    """
     import difflib  # noqa: PLC0415  (only when something is wrong)
 
     written, spelled = _spelling(name), {_spelling(one): one for one in known}
-    near = [written] if written in spelled else difflib.get_close_matches(written, spelled, n=2)
-    return f"did you mean {' or '.join(spelled[one] for one in near)}?" if near else ""
+    near = [written]
+    if written not in spelled:
+        near = difflib.get_close_matches(written, spelled, n=2, cutoff=least)
+    return [spelled[one] for one in near]
 
 
 def _spelling(name: object) -> str:

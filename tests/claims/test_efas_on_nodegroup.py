@@ -137,6 +137,14 @@ def test_gpus_that_find_no_efa_on_their_root_are_warned_of(instance_type, gpus, 
     assert f"enough for {served} of such claims" in found.message
 
 
+def test_a_root_that_only_some_requests_share_is_not_one_of_the_claim():
+    own = DeviceRequest.gpu(1, name="other")
+    requests = DeviceRequest.gpu(1), own, DeviceRequest.efa(1)
+    told = findings(planned(P4D, efa=True), *requests, constraints=[ROOT.over("gpu", "other")])
+
+    assert "EfaSharedByGpus" not in {one.code for one in told}
+
+
 @pytest.mark.parametrize(
     ("instance_type", "requests"),
     [

@@ -145,6 +145,12 @@ def test_causes_at_several_places_are_told_together() -> None:
     ]
 
 
+@pytest.mark.parametrize("value", [{}, [], 0, "true"])
+def test_admin_access_that_is_no_truth_is_refused(value: Any) -> None:
+    with pytest.raises(EksDevicesError, match="true or false"):
+        check_claims([asking(adminAccess=value)], P5)
+
+
 @pytest.mark.parametrize("amount", [None, "-", "+"])
 def test_an_amount_that_the_server_takes_for_nothing_is_none(amount: str | None) -> None:
     (found,) = check_claims([asking(capacity={"requests": {"memory": amount}})], P5)

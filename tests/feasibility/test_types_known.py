@@ -16,8 +16,11 @@ FAILS = ("error", "ExpressionFails")
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (f"{VERSION} >= '580'", "write driverVersion.compareTo(semver('580.0.0')) >= 0"),
-        (f"{OWN}['driverVersion'] < 580", "driverVersion.compareTo(semver('580.0.0')) < 0"),
+        (f"{VERSION} >= '580'", f"write {VERSION}.compareTo(semver('580.0.0')) >= 0"),
+        (
+            f"{OWN}['driverVersion'] < 580",
+            f"write {OWN}['driverVersion'].compareTo(semver('580.0.0')) < 0",
+        ),
         (f"{VERSION} == '580.1'", "driverVersion.compareTo(semver('580.1.0')) == 0"),
         (f"{VERSION}.compareTo(semver('580')) >= 0", "write semver('580.0.0')"),
         (f"{VERSION}.compareTo(quantity('580')) >= 0", "driverVersion is a version"),

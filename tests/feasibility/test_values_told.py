@@ -5,6 +5,8 @@ from tests.cluster_plans import cluster_of
 from tests.feasibility_claims import claim, exactly
 
 from eks_devices.feasibility import check_claims
+from eks_devices.feasibility.devices import node_devices
+from eks_devices.feasibility.near_values import near_miss
 
 GPU, EFA, NEURON = "gpu.nvidia.com", "efa.networking.k8s.aws", "neuron.aws.com"
 ATTRIBUTES = f"device.attributes['{GPU}']"
@@ -70,6 +72,24 @@ def test_the_driver_is_told_where_it_is_asked_for():
 def test_an_amount_that_no_device_has_is_told_with_what_they_have(amount, fix):
     selector = f"device.capacity['{GPU}'].memory.compareTo(quantity('{amount}')) >= 0"
     assert reason_of("p5.48xlarge", GPU, selector).fix == fix
+
+
+@pytest.mark.parametrize(("amount", "times"), [("80Gi", 2), ("158Gi", 2), ("1Ti", 13)])
+def test_how_far_an_amount_is_from_devices_is_known(amount, times):
+    selector = f"device.capacity['{GPU}'].memory.compareTo(quantity('{amount}')) >= 0"
+    devices = node_devices(cluster_of({"instance_type": "p5.48xlarge"}).nodegroups[0]).devices
+    found = near_miss(selector, devices)
+    assert found is not None
+    assert times - 1 < found.times <= times
+
+
+def test_a_value_that_devices_have_is_no_slip():
+    devices = node_devices(cluster_of({"instance_type": "p5.48xlarge"}).nodegroups[0]).devices
+    assert near_miss(f"{ATTRIBUTES}.architecture in ['Hopper', 'hoper']", devices) is None
+    slip = near_miss(f"{ATTRIBUTES}.architecture == 'hoper'", devices)
+    assert slip is not None
+    assert slip.times == 1
+    assert slip.fix == "did you mean Hopper?"
 
 
 def test_values_are_those_of_the_devices_that_other_selectors_leave():

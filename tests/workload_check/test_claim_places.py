@@ -5,9 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.workload_manifests import EFA, GPU, P4D, P5, checked, plan_of, pod, request, template
+from tests.workload_manifests import (
+    DRA,
+    EFA,
+    GPU,
+    P4D,
+    P5,
+    checked,
+    group,
+    plan_of,
+    pod,
+    request,
+    template,
+)
 
+from eks_devices.feasibility import Status, Verdict
 from eks_devices.workload_check import Document
+from eks_devices.workload_check.claim_places import place_in
 from eks_devices.workload_check.documents import path_of
 
 PLAN = plan_of(P5)
@@ -103,3 +117,47 @@ def test_a_claim_that_wants_too_many_and_what_is_not_there_is_told_both() -> Non
     assert "matches none of the 8 devices" in remark.finding.message
     assert "split" not in remark.finding.fix
     assert isinstance(remark.document, Document)
+
+
+def test_more_devices_than_a_claim_has_are_told_to_be_split() -> None:
+    every = {"name": "efa", "exactly": {"deviceClassName": EFA, "allocationMode": "All"}}
+    (remark,) = checked(PLAN, template("big", every, request(GPU, 9))).remarks
+    assert remark.finding.code == "TooManyDevicesInClaim"
+    assert "wants 9 devices" not in remark.finding.message
+    assert remark.finding.fix == "split it into two claims"
+
+
+def test_all_that_breaks_a_constraint_is_told_at_the_constraint() -> None:
+    every = {"name": "gpu", "exactly": {"deviceClassName": GPU, "allocationMode": "All"}}
+    wanted = template("gpu", every, constraints=[CONSTRAINT])
+    found = places(wanted, pod("gpu"), code="AttemptFailsOnNodegroup")
+    assert found == [f"{BASE}.constraints[0]"]
+
+
+def test_a_constraint_that_is_not_served_is_told_at_its_place() -> None:
+    plan = plan_of(P5, version="1.35")
+    distinct = [CONSTRAINT, {"distinctAttribute": f"{GPU}/uuid"}]
+    wanted = template("gpu", request(GPU, 1), constraints=distinct)
+    (remark,) = [one for one in checked(plan, wanted).remarks if one.finding.severity == "error"]
+    assert remark.finding.code == "DistinctNotServed"
+    assert path_of(remark.steps) == f"{BASE}.constraints[1]"
+    assert remark.finding.fix == "leave the constraint out"
+
+
+@pytest.mark.parametrize("number", [0, 1, 5])
+def test_a_constraint_that_is_not_there_is_told_of_them_all(number: int) -> None:
+    verdict = Verdict(nodegroup="g", status=Status.ERROR, constraint=number)
+    manifest = template("gpu", request(), constraints=[CONSTRAINT])
+    place = (f"constraints[{number}]") if number == 0 else "constraints"
+    assert path_of(place_in(manifest, verdict)) == f"{BASE}.{place}"
+
+
+def test_what_would_help_is_of_groups_that_the_pod_may_reach() -> None:
+    plan = plan_of(P5, group("g6e", "g6e.12xlarge", mechanism=DRA))
+    wanted = template("gpu", request(GPU, 5))
+    two = pod("gpu", nodeSelector={"eks-devices/nodegroup": "p5"})
+    two["spec"]["resourceClaims"].append({"name": "b", "resourceClaimTemplateName": "gpu"})
+    two["spec"]["containers"][0]["resources"]["claims"].append({"name": "b"})
+    report = checked(plan, wanted, two)
+    (found,) = [x.finding for x in report.remarks if x.finding.code == "NoNodegroupServesPod"]
+    assert found.fix.startswith("for p5, ask for fewer devices in all")

@@ -239,7 +239,7 @@ def test_operators_whose_gate_is_off_are_told(operator: str) -> None:
 def test_the_toleration_to_write_is_told() -> None:
     report = checked(plan_of(P5), ONE, pod("gpu", tolerations=[]))
     told = message(report, "NoNodegroupServesPod")
-    assert "tolerations: [{key: nvidia.com/gpu, operator: Exists}]" in told
+    assert "of the Pod's spec: {key: nvidia.com/gpu, operator: Exists}" in told
 
 
 def test_eks_adds_tolerations_for_resources_and_none_for_claims() -> None:

@@ -31,6 +31,16 @@ def pod(resources: Any = None, claims: Any = None, **container: Any) -> dict[str
             "move it to the Pod's spec, beside containers",
         ),
         (
+            pod({"claims": [LISTED]}, [ENTRY], tolerations=[]),
+            ("tolerations",),
+            "move it to the Pod's spec, beside containers",
+        ),
+        (
+            pod({"claims": [LISTED]}, [ENTRY], nodeSelector={}),
+            ("nodeSelector",),
+            "move it to the Pod's spec, beside containers",
+        ),
+        (
             pod({"limits": {"claims": [LISTED]}}, [ENTRY]),
             ("resources", "limits", "claims"),
             "move it right below resources:",
@@ -128,6 +138,18 @@ def of_pod(**spec: Any) -> dict[str, Any]:
             ("containers", 0, "resources", "claims", 1, "name"),
             "MalformedClaimName",
             "",
+        ),
+        (
+            pod({"claims": [{**LISTED, "request": "gpu/big"}]}, [ENTRY]),
+            ("containers", 0, "resources", "claims", 0, "request"),
+            "MalformedClaimName",
+            "write gpu:",
+        ),
+        (
+            pod({"claims": [LISTED, {"name": False}]}, [ENTRY]),
+            ("containers", 0, "resources", "claims", 1, "name"),
+            "MalformedClaimName",
+            "in quotes",
         ),
         (
             pod({"claims": [{**LISTED, "request": 5}]}, [ENTRY]),

@@ -14,6 +14,7 @@ CODE = r"[A-Z][a-z]+(?:[A-Z][a-z]*)+"
 OTHERS = {
     "DaemonSet",
     "DeviceClass",
+    "DeviceTaintRule",
     "DoNotSchedule",
     "DoesNotExist",
     "ExactCount",
@@ -21,7 +22,9 @@ OTHERS = {
     "PriorityClass",
     "ResourceClaim",
     "ResourceClaimTemplate",
+    "ResourcePoolStatusRequest",
     "ResourceQuota",
+    "ResourceSlice",
     "SetRule",
     "TrainJob",
 }

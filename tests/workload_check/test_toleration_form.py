@@ -112,3 +112,44 @@ def test_a_name_of_a_resource_is_told_nothing(resource: str) -> None:
 def test_a_selector_of_nodes_that_is_refused_is_told(value: Any, code: str) -> None:
     report = checked(plan_of(P5), pod(nodeSelector=value))
     assert code in {one.finding.code for one in report.remarks}
+
+
+def affinity(**expression: Any) -> dict[str, Any]:
+    terms = [{"matchExpressions": [{"key": "a", "values": ["b"], **expression}]}]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    return {"nodeAffinity": required}
+
+
+@pytest.mark.parametrize(
+    ("expression", "fix"),
+    [
+        ({"operator": "in"}, "did you mean In"),
+        ({"operator": "Equals"}, "In"),
+        ({}, "write In"),
+    ],
+)
+def test_an_operator_of_node_affinity_that_there_is_not_is_told(
+    expression: dict[str, Any], fix: str
+) -> None:
+    report = checked(plan_of(P5), pod(affinity=affinity(**expression)))
+    (found,) = [one for one in report.remarks if one.finding.code == "MalformedAffinity"]
+    assert found.steps[-2:] == (0, "operator")
+    assert fix in found.finding.fix
+
+
+@pytest.mark.parametrize("operator", ["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"])
+def test_an_operator_of_node_affinity_is_told_nothing(operator: str) -> None:
+    report = checked(plan_of(P5), pod(affinity=affinity(operator=operator)))
+    assert "MalformedAffinity" not in {one.finding.code for one in report.remarks}
+
+
+@pytest.mark.parametrize(
+    ("amount", "fix"),
+    [("32GB", "write 32Gi, or 32G"), ("1.5 mib", "write 1.5Mi"), ("abc", "without blanks")],
+)
+def test_a_unit_that_kubernetes_does_not_have_is_told_with_one_that_it_has(
+    amount: str, fix: str
+) -> None:
+    report = checked(plan_of(P5), pod(limits={"memory": amount}))
+    (found,) = [one.finding for one in report.remarks if one.finding.code == "MalformedQuantity"]
+    assert fix in found.fix

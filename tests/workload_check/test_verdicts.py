@@ -75,7 +75,10 @@ def test_a_failing_expression_stops_the_attempt() -> None:
 @pytest.mark.parametrize(
     ("selector", "fix"),
     [
-        ("driverVersion >= '580'", "write driverVersion.compareTo(semver('580.0.0')) >= 0"),
+        (
+            "driverVersion >= '580'",
+            f"write device.attributes['{GPU}'].driverVersion.compareTo(semver('580.0.0')) >= 0",
+        ),
         ("productname == 'x'", "did you mean gpu.nvidia.com/productName?"),
         ("never == 'x'", "select by an attribute that is published"),
     ],

@@ -65,6 +65,6 @@ def _uses(asked: Asked) -> Iterator[_Use]:
                 "DistinctNeedsKubernetes",
                 "DRAConsumableCapacity",
                 f"constraints[{index}]",
-                "devices with equal values would be given",
+                "devices with equal values would be given, or the constraint refused",
                 "leave the constraint out",
             )

@@ -97,9 +97,8 @@ def _instead(name: str, fields: tuple[str, ...]) -> str:
     """Where a field belongs that stands at the wrong place, or which one is meant."""
     if name in EXACTLY_FIELDS and "exactly" in fields:
         return "put it below exactly:"
-    places = {"constraints": "devices", "config": "devices", "requests": "devices"}
-    if name in places:
-        return f"put it below {places[name]}, beside the requests"
+    if name in _CLAIM:
+        return "put it below devices, beside the requests"
     if name == "devices" and fields == _AROUND:
         return "put it below one more spec: that of a template holds the spec of its claims"
     if name == "spec":

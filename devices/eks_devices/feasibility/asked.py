@@ -160,7 +160,7 @@ class ClaimReader(FormReader):
         if mode == _MODES[1] and ask.get("count"):
             self.fault("count", at, count, "no count beside allocationMode: All")
         admin = ask.get("adminAccess")
-        if admin not in (None, UNREAD) and not isinstance(admin, bool):
+        if not (admin is None or admin is UNREAD or isinstance(admin, bool)):
             self.fault("adminAccess", at, admin, "true or false")
         return Ask(
             name=name,

@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from ..findings import meant
+from ..findings import alike, meant, question
 
 MEND: Final = "mend the expression"
 """Where nothing better is known."""
 
-_FIELDS: Final = ("device.attributes", "device.capacity", "device.driver")
+_FIELDS: Final = ("attributes", "capacity", "driver")
 _METHODS: Final = (
     *("compareTo", "isGreaterThan", "isLessThan", "major", "minor", "patch"),
     *("startsWith", "endsWith", "contains", "matches", "lowerAscii", "upperAscii", "size"),
@@ -89,10 +89,11 @@ def _unknown_name(found: re.Match[str], text: str) -> str:
     if domain := next((one for one in _BARE_DOMAIN.finditer(text) if one[2] == name), None):
         return f"write device.{domain[1]}['{domain[2]}']"
     if root == "device":
-        return meant(name, _FIELDS) or "a device has attributes, capacity and driver"
+        names = [f"device.{one}" for one in alike(field, _FIELDS)]
+        return question(names) or "a device has attributes, capacity and driver"
     if name == "not":
         return _NOT
-    if f"device.{root}" in _FIELDS:
+    if root in _FIELDS:
         return f"write device.{root}"
     return (meant(root, ["device"]) if field else "") or _unknown_function(name, text)
 

@@ -95,9 +95,9 @@ def _verdicts(
 ) -> tuple[Verdict, ...]:
     """One verdict per group."""
     classes = _classes(device_classes, plan.kubernetes_version)
+    check = _Check(tuple(zip(given, read, strict=True)), classes)
     groups = plan.nodegroups if isinstance(plan, ClusterPlan) else (plan,)
-    known: dict[NodeDevices, Verdict] = {}
-    return tuple(_verdict(given, read, group, classes, known) for group in groups)
+    return tuple(map(check.verdict, groups))
 
 
 def _classes(manifests: object, version: str) -> FrozenDict[str, tuple[str, ...]]:
@@ -131,67 +131,58 @@ def _read(claims: Iterable[Claim]) -> list[Wanted | None]:
     return found
 
 
-def _verdict(
-    claims: Sequence[Claim],
-    read: Sequence[Wanted | None],
-    group: NodegroupPlan,
-    classes: FrozenDict[str, tuple[str, ...]],
-    known: dict[NodeDevices, Verdict],
-) -> Verdict:
-    """The verdict of a group, from those of its instance types."""
-    found = [
-        (one.instance_type, _verdict_of_type(claims, read, one, classes, known))
-        for one in single_types(group)
-    ]
-    return verdict_of_types(found)
+class _Check:
+    """Judges claims on groups; what holds for nodes with the same devices is looked at once.
 
+    Args:
+        claims: The claims, each as it was read; None for those of ours.
+        classes: The expressions of the classes.
+    """
 
-def _verdict_of_type(
-    claims: Sequence[Claim],
-    read: Sequence[Wanted | None],
-    group: NodegroupPlan,
-    classes: FrozenDict[str, tuple[str, ...]],
-    known: dict[NodeDevices, Verdict],
-) -> Verdict:
-    """The verdict of one type; what holds for its nodes is looked up, or noted, in `known`."""
-    node = node_devices(group)
-    if node not in known:
-        known[node] = _verdict_of_node(claims, read, group, classes, node)
-    found = known[node]
-    return found if found.nodegroup == group.name else replace(found, nodegroup=group.name)
+    def __init__(
+        self,
+        claims: tuple[tuple[Claim, Wanted | None], ...],
+        classes: FrozenDict[str, tuple[str, ...]],
+    ) -> None:
+        self._claims, self._classes = claims, classes
+        self._known: dict[NodeDevices, Verdict] = {}
 
+    def verdict(self, group: NodegroupPlan) -> Verdict:
+        """The verdict of a group, from those of its instance types."""
+        types = single_types(group)
+        return verdict_of_types([(one.instance_type, self._of_type(one)) for one in types])
 
-def _verdict_of_node(
-    claims: Sequence[Claim],
-    read: Sequence[Wanted | None],
-    group: NodegroupPlan,
-    classes: FrozenDict[str, tuple[str, ...]],
-    node: NodeDevices,
-) -> Verdict:
-    try:
-        pairs = zip(claims, read, strict=True)
-        wanted = tuple(one or _of_ours(claim, group) for claim, one in pairs)
-    except _NotOnTypeError as error:
+    def _of_type(self, group: NodegroupPlan) -> Verdict:
+        node = node_devices(group)
+        if node not in self._known:
+            self._known[node] = self._of_node(group, node)
+        found = self._known[node]
+        return found if found.nodegroup == group.name else replace(found, nodegroup=group.name)
+
+    def _of_node(self, group: NodegroupPlan, node: NodeDevices) -> Verdict:
+        try:
+            wanted = tuple(read or _of_ours(claim, group) for claim, read in self._claims)
+        except _NotOnTypeError as error:
+            return Verdict(
+                nodegroup=group.name,
+                status=Status.INFEASIBLE,
+                code=error.fault.code,
+                reason=error.fault.message,
+                claim=error.path,
+                fix=error.fault.fix,
+            )
+        found = _as_of(group.kubernetes_version, wanted, judged(wanted, node, self._classes))
+        cause = found.cause
         return Verdict(
             nodegroup=group.name,
-            status=Status.INFEASIBLE,
-            code=error.fault.code,
-            reason=error.fault.message,
-            claim=error.path,
-            fix=error.fault.fix,
+            status=found.status,
+            code=cause.code,
+            reason=cause.text,
+            claim="" if cause.claim is None else wanted[cause.claim].path,
+            **{name: getattr(cause, name) for name in _PLACES},
+            fits=found.fits,
+            devices=_devices(wanted, node, found),
         )
-    found = _as_of(group.kubernetes_version, wanted, judged(wanted, node, classes))
-    cause = found.cause
-    return Verdict(
-        nodegroup=group.name,
-        status=found.status,
-        code=cause.code,
-        reason=cause.text,
-        claim="" if cause.claim is None else wanted[cause.claim].path,
-        **{name: getattr(cause, name) for name in _PLACES},
-        fits=found.fits,
-        devices=_devices(wanted, node, found),
-    )
 
 
 _PLACES: Final = ("request", "selector", "constraint", "device_class", "wants", "has", "fix")

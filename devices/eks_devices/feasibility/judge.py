@@ -15,12 +15,12 @@ from .cel_advice import MEND, domain_in_quotes
 from .classes import driver_of
 from .endings import NO_CAUSE, Cause, Ending, Pick, Result
 from .expressions import Outcome, selector
+from .failures import failure
 from .flow import decided
 from .holdings import NOTHING_HELD, Holdings
 from .minors import Distinct, Scheduler
-from .near import meant_instead, never_published
-from .problem import Classes, Problem, problem
-from .reasons import reason, request_reason
+from .problem import Problem, problem
+from .reasons import reason
 from .slices import NodeDevices
 from .stack_room import with_room
 from .verdicts import Status
@@ -78,7 +78,7 @@ def _not_allocated(
 ) -> Judgement:
     asks = [one.ask for one in given.all_options]
     if found.ending is Ending.FAILS:
-        return Judgement(Status.ERROR, _failure(found.cause, given, node, classes))
+        return Judgement(Status.ERROR, failure(found.cause, given, node, classes))
     if found.ending is Ending.UNCLEAR and not _is_hopeless(given):
         return Judgement(Status.UNKNOWN, found.cause)
     if found.ending is Ending.LIMIT:
@@ -121,14 +121,19 @@ def _named_asks(wanted: tuple[Wanted, ...]) -> Iterator[tuple[int, str, Ask]]:
 
 def _distinct_refused(wanted: tuple[Wanted, ...], scheduler: Scheduler) -> Judgement | None:
     """What becomes of attributes that must differ where the API server drops the field."""
-    attributes = (one.attribute for claim in wanted for one in claim.constraints if one.is_distinct)
-    if scheduler.distinct is not Distinct.REFUSED or (name := next(attributes, None)) is None:
+    if scheduler.distinct is not Distinct.REFUSED:
         return None
-    text = (
-        f"a constraint wants {name} to differ: Kubernetes {scheduler.version} drops "
-        "distinctAttribute, and refuses a constraint without an attribute"
-    )
-    return Judgement(Status.ERROR, Cause("DistinctNotServed", text, fix="leave it out"))
+    for claim, one in enumerate(wanted):
+        for index, constraint in enumerate(one.constraints):
+            if constraint.is_distinct:
+                text = (
+                    f"a constraint wants {constraint.attribute} to differ: Kubernetes "
+                    f"{scheduler.version} drops distinctAttribute, and refuses a constraint "
+                    "without an attribute"
+                )
+                place = Cause("DistinctNotServed", text, claim=claim, constraint=index)
+                return Judgement(Status.ERROR, replace(place, fix="leave the constraint out"))
+    return None
 
 
 def _may_crash(given: Problem) -> bool:
@@ -208,39 +213,3 @@ def _unpublished(asks: list[Ask], node: NodeDevices) -> str:
         why for driver, why in node.unpublished.items() if driver in drivers or None in drivers
     )
     return next(reasons, "")
-
-
-def _failure(cause: Cause, given: Problem, node: NodeDevices, classes: Classes) -> Cause:
-    """What stopped the search, and what to write instead."""
-    if cause.code == "TooManyDevicesInClaim":
-        other = request_reason(given, node, classes)
-        if other is None or other.code == "TooFewDevices":
-            return cause
-        # Whoever splits the claim meets this next.
-        return replace(cause, text=f"{cause.text}; and {other.text}", fix=other.fix)
-    if cause.code != "ExpressionFails":
-        return cause
-    text, device_class = _expression(given, cause)
-    if fix := cause.fix or domain_in_quotes(text):
-        return replace(cause, fix=fix)
-    if never := never_published(text, device_class):
-        told = f"{cause.text}; no driver of the class ever publishes {never}"
-        fix = meant_instead(never, device_class) or "select by an attribute that is published"
-        return replace(cause, text=told, fix=fix)
-    return replace(cause, fix=_GUARD if _NOT_THERE in cause.text else MEND)
-
-
-def _expression(given: Problem, cause: Cause) -> tuple[str, str]:
-    """The expression of a request that a cause is about, and the class; empty for a class's own."""
-    for one in given.all_options:
-        if (one.claim, one.request) == (cause.claim, cause.request) and cause.selector is not None:
-            return one.ask.selectors[cause.selector], one.ask.device_class
-    return "", ""
-
-
-# What the engine says of an attribute that a device lacks.
-_NOT_THERE: Final = "not found"
-_GUARD: Final = (
-    "guard the expression ('name' in device.attributes['domain'] && ...), or keep the Pod off "
-    "these nodes"
-)

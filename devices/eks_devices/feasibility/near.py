@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Iterable
+from typing import Final
 
 from ..claims.cel_reads import names_read
 from ..claims.published_names import rows
-from ..findings import meant
+from ..findings import alike, question
 from .classes import driver_of
 from .devices import published_names
+
+# Attributes are short words, of which many share half of their letters.
+_ALIKE: Final = 0.7
 
 
 def never_published(text: str, device_class: str) -> str:
@@ -59,7 +63,5 @@ def nearest(name: str, known: Collection[str]) -> str:
     own: dict[str, list[str]] = {}
     for one in sorted(known):
         own.setdefault(one.rpartition("/")[2], []).append(one)
-    asked = meant(name.rpartition("/")[2], own)
-    words = asked.removeprefix("did you mean ").removesuffix("?").split(" or ")
-    full = [one for short in words for one in own.get(short, ())]
-    return f"did you mean {' or '.join(full)}?" if full else ""
+    words = alike(name.rpartition("/")[2], own, least=_ALIKE)
+    return question([one for short in words for one in own[short]])

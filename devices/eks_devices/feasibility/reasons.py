@@ -40,13 +40,13 @@ def _reasons(given: Problem, node: NodeDevices, classes: Classes) -> Iterator[Ca
                 yield _constraint(given, claim, index)
     if not _is_possible(tuple(replace(one, constraints=()) for one in given.wanted), node, classes):
         text = "each request could be served alone, and a node has too few devices for all of them"
-        yield Cause("TooFewDevicesTogether", text)
+        yield Cause("TooFewDevicesTogether", text, fix="ask for fewer devices in all")
     if any(not _is_possible((one,), node, classes) for one in given.wanted):
         text = "each constraint could hold alone, and no choice of devices meets them all"
         fix = "leave a constraint out, or ask for fewer devices"
         yield Cause("ConstraintsNeverHold", text, fix=fix)
     text = "each claim could be served alone, and a node cannot serve all of them"
-    yield Cause("NoAllocation", text)
+    yield Cause("NoAllocation", text, fix="ask for fewer devices in all, or by fewer claims")
 
 
 def _of_requests(given: Problem, node: NodeDevices, classes: Classes) -> Iterator[Cause]:

@@ -67,7 +67,11 @@ def _is_quoted(part: str) -> bool:
 
 
 def _names(part: str) -> list[str]:
-    return [f"{one[1]}/{one[2] or one[3]}" for one in _READ.finditer(part)]
+    return [_name(one) for one in _READ.finditer(part)]
+
+
+def _name(read: re.Match[str]) -> str:
+    return f"{read[1]}/{read[2] or read[3]}"
 
 
 def _reasons(part: str, kinds: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -77,8 +81,8 @@ def _reasons(part: str, kinds: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             yield _form(one[1], one[3])
     refused = _refused(_READ.sub(lambda one: _example(one, kinds), part))
     if refused and (version := next((one for one in kinds if kinds[one] == "version"), "")):
-        own = version.rpartition("/")[2]
-        yield f"{version} is a version", f"write {own}{_comparison(part)}"
+        read = next(one[0] for one in _READ.finditer(part) if _name(one) == version)
+        yield f"{version} is a version", f"write {read}{_comparison(part)}"
     elif refused:
         told = ", ".join(f"{name} is {_IN_WORDS[kind]}" for name, kind in kinds.items())
         yield f"{told}, for which there is no such comparison or function", ""
@@ -106,7 +110,7 @@ def _comparison(part: str) -> str:
 
 
 def _example(one: re.Match[str], kinds: Mapping[str, str]) -> str:
-    kind = kinds.get(f"{one[1]}/{one[2] or one[3]}")
+    kind = kinds.get(_name(one))
     return one[0] if kind is None else _EXAMPLES[kind]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..findings import Finding, meant
+from ..findings import Finding, fault, meant
 from ..names import INSTANCE_TYPE_LABEL, NVIDIA_RESOURCES
 from ..syntax import label_key
 from ..typecheck import is_token, wrong_type
@@ -15,6 +15,8 @@ from .documents import Steps, mapping, mappings, path_of, sequence, text_of
 from .nodes import GroupNode, Obstacle
 from .pods import PodTemplate
 
+_OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
+_PAGE: Final = "https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/"
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 _LONGEST_LIST: Final = 4
@@ -112,6 +114,30 @@ def selector_faults(pod: PodTemplate) -> Iterator[tuple[Steps, Finding]]:
             yield steps, wrong_type(path_of(steps), wanted, "a text, the label's value", fix)
         elif not is_token(key):
             yield from ((steps, one) for one in label_key(key, path_of(steps)))
+    yield from _operator_faults(pod)
+
+
+def _operator_faults(pod: PodTemplate) -> Iterator[tuple[Steps, Finding]]:
+    base: Steps = ("affinity", "nodeAffinity", _REQUIRED, "nodeSelectorTerms")
+    required = mapping(mapping(mapping(pod.spec, "affinity"), "nodeAffinity"), _REQUIRED)
+    for at, term in mappings(required, "nodeSelectorTerms"):
+        for field in ("matchExpressions", "matchFields"):
+            for index, one in mappings(term, field):
+                operator, steps = one.get("operator"), (*base, at, field, index, "operator")
+                if operator not in _OPERATORS and not is_token(operator):
+                    yield steps, _no_operator(path_of(steps), operator)
+
+
+def _no_operator(path: str, operator: object) -> Finding:
+    return fault(
+        "MalformedAffinity",
+        path,
+        "the API server knows no such operator",
+        got=operator,
+        allowed=", ".join(_OPERATORS),
+        fix=(meant(operator, _OPERATORS) if operator else "") or "write In, with values:",
+        source=_PAGE,
+    )
 
 
 def _terms(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:

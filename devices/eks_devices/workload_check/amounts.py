@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -9,7 +10,7 @@ from typing import Any, Final
 
 from .._pod_resources import extended_faults
 from .._pod_specs import taken_at_once
-from ..findings import Finding, fault, meant
+from ..findings import Finding, alike, fault, question
 from ..names import CLASS_RESOURCES, EXTENDED_RESOURCES
 from ..quantities import quantity_of
 from ..syntax import is_label_key
@@ -22,6 +23,7 @@ _ORDINARY: Final = (CPU, MEMORY, HUGE_PAGES)
 # What else has a name without a domain; the last is a field at the wrong place.
 _STANDARD: Final = (CPU, MEMORY, "ephemeral-storage", "claims")
 _HUGE_PAGES: Final = "hugepages-"
+_BYTES: Final = re.compile(r"([0-9.]+)\s*([KMGTkmgt])i?[Bb]?", re.ASCII)
 _ByName = dict[str, list[tuple[Container, Fraction]]]
 _PAGE: Final = "https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/"
 
@@ -45,7 +47,7 @@ def amounts_of(pod: PodTemplate) -> Amounts:
     for name, taken in sorted(_taken(pod.spec, each).items()):
         if taken <= 0:
             continue
-        if name in _ORDINARY:
+        if name in _ORDINARY or name.startswith(_HUGE_PAGES):
             ordinary.append((name, taken))
         elif is_extended(name) and taken.denominator == 1:
             devices.append((name, int(taken)))
@@ -133,17 +135,25 @@ def _is_resource(name: str) -> bool:
 
 def _no_resource(path: str, name: str) -> Finding:
     known = {one.partition("/")[2]: one for some in EXTENDED_RESOURCES.values() for one in some}
-    near = meant(name.partition("/")[2] or name, known)
-    full = next((one for own, one in known.items() if f"did you mean {own}?" == near), "")
+    near = [known[one] for one in alike(name.partition("/")[2] or name, known)]
     return fault(
         "MalformedResourceName",
         path,
         "the API server knows no such resource",
         got=name,
         allowed="cpu, memory, ephemeral-storage, hugepages-<size>, or a name with its domain",
-        fix=f"did you mean {full}?" if full else "write the name with its domain",
+        fix=question(near[:1]) or "write the name with its domain",
         source=_PAGE,
     )
+
+
+def _as_unit(value: object) -> str:
+    """What to write for an amount with a unit that Kubernetes does not have."""
+    found = _BYTES.fullmatch(value.strip()) if isinstance(value, str) else None
+    if found is None:
+        return "write the number and the unit without blanks"
+    number, unit = found[1], found[2].upper()
+    return f"write {number}{unit}i, or {number}{unit} for powers of 1000"
 
 
 def _malformed(path: str, value: object) -> Finding:
@@ -153,6 +163,6 @@ def _malformed(path: str, value: object) -> Finding:
         "this is no amount that Kubernetes reads",
         got=value,
         allowed='an amount such as "4", "500m" or "16Gi"',
-        fix="write the number and the unit without blanks",
+        fix=_as_unit(value),
         source=_PAGE,
     )

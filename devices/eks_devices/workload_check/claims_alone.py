@@ -12,7 +12,7 @@ from .claim_places import place_in
 from .claim_versions import is_known_version
 from .documents import Document, Steps, path_of, steps_of
 from .serving import Judged, Serving
-from .telling import INVALID, OF_CLAIM, TOO_MANY, failing, unserved
+from .telling import OF_CLAIM, REFUSED, TOO_MANY, failing, unserved
 
 _MALFORMED: Final = "MalformedClaim"
 _CLAIM: Final = "claim"
@@ -56,7 +56,7 @@ class ClaimCheck:
         codes = {one.verdict.code for one in failures}
         # What a claim wants of All depends on the node.
         is_everywhere = len(failures) == len(self._serving.plan.nodegroups)
-        of_claim = codes & ({*OF_CLAIM} if is_everywhere else {INVALID})
+        of_claim = codes & ({*OF_CLAIM} if is_everywhere else {*REFUSED})
         self._told[id(manifest)] = frozenset(of_claim)
         judged = () if is_used else self._serving.of_claim(manifest, document.name)
         steps = _place(manifest, failures or judged)

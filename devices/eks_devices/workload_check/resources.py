@@ -118,6 +118,8 @@ class ResourceCheck:
                 fits.append(int(has // amount))
             elif name == HUGE_PAGES and (room := _usual_room(node, amount)):
                 fits.append(room)
+            else:
+                obstacles.append(_pages_unknown(node, name, amount))
         if node.group.max_pods is not None:
             fits.append(node.group.max_pods)
         return OnNode(tuple(obstacles), tuple(by_class), min(fits, default=None))
@@ -241,6 +243,15 @@ def _usual_room(node: GroupNode, amount: Fraction) -> int:
     """How many Pods have their huge pages of what nodes reserve unless told; 0 if unknown."""
     pages = reserved_pages(node.group) or 0
     return int(pages * PAGE_MIB * MIB // amount)
+
+
+def _pages_unknown(node: GroupNode, name: str, amount: Fraction) -> Obstacle:
+    """Huge pages that a node has only if something besides the plan sets them aside."""
+    pages = (reserved_pages(node.group) or 0) if name == HUGE_PAGES else 0
+    has = f"{pages * PAGE_MIB} MiB" if pages else "none"
+    wants = f"it wants {-(-amount // MIB)} MiB of {name}"
+    text = f"{wants}, and as far as is known the nodes set {has} aside"
+    return Obstacle("HugePagesUnknown", text, fix="hugepages_2mi of the group", is_certain=False)
 
 
 def _too_small(name: str, amount: Fraction, has: Fraction) -> Obstacle:

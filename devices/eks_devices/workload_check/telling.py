@@ -23,7 +23,9 @@ Told = tuple[Finding, Verdict | None]
 
 INVALID: Final = "ExpressionInvalid"
 TOO_MANY: Final = "TooManyDevicesInClaim"
-OF_CLAIM: Final = (INVALID, TOO_MANY)
+REFUSED: Final = (INVALID, "DistinctNotServed")
+"""What the API server refuses, whichever nodes there are."""
+OF_CLAIM: Final = (*REFUSED, TOO_MANY)
 """What is wrong with a claim wherever it goes."""
 
 _MEND: Final = "change the claim"
@@ -78,8 +80,12 @@ def _reasons(near: Sequence[Judged]) -> Iterator[str]:
 
 
 def _first(near: Sequence[Judged]) -> Verdict | None:
-    """The nearest verdict that says what would help, which others than the nearest may not."""
-    return next((one.verdict for one in near if one.verdict.fix), None)
+    """The nearest verdict that says what would help.
+
+    Of groups that the Pod's own selectors leave out only where they leave out all of them.
+    """
+    reached = [one for one in near if one.is_reached]
+    return next((one.verdict for one in reached or near if one.verdict.fix), None)
 
 
 def _fix(near: Sequence[Judged]) -> str:
@@ -110,7 +116,7 @@ def failing(judged: Sequence[Judged], path: str, *, told: Collection[str] = ()) 
             continue
         alike = [one for one in wrong if one.code == code]
         groups = named([one.nodegroup for one in alike])
-        if code == INVALID or (code in OF_CLAIM and len(alike) == len(judged)):
+        if code in REFUSED or (code in OF_CLAIM and len(alike) == len(judged)):
             yield _of_claim(path, alike[0]), alike[0]
             continue
         fine = [one.verdict.nodegroup for one in judged if one.verdict.status is Status.FEASIBLE]

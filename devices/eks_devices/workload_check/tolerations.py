@@ -63,7 +63,7 @@ def taint_obstacles(
                 "TaintNotTolerated",
                 f"the Pod does not tolerate the taint {taint} of the nodes",
                 distance=1,
-                fix=f"add to the Pod's spec: tolerations: [{entry}]",
+                fix=f"add an entry to the tolerations of the Pod's spec: {entry}",
                 is_certain=is_certain,
             )
 

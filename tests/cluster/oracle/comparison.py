@@ -175,10 +175,9 @@ class Comparison:
             (found,) = check_claims(templates, one.place.group)
             return found
         group = self._any_group
-        read = check._read(templates)
+        claims = tuple(zip(templates, check._read(templates), strict=True))
         node = one.place.devices(self.oracle.minor)
-        classes = FrozenDict(CLASSES)
-        return check._verdict_of_node(templates, read, group, classes, node)
+        return check._Check(claims, FrozenDict(CLASSES))._of_node(group, node)
 
     def _compared(self, one: Case, verdict: Verdict, answer: Answer) -> tuple[Result, str]:
         if answer.scope is Scope.TIME and verdict.status is Status.FEASIBLE:

@@ -17,6 +17,7 @@ from . import (
     name_clashes,
     named_claims,
     neuron_cores,
+    not_served,
     priorities,
     queues,
     refused_resources,
@@ -47,6 +48,7 @@ RULES: Final[tuple[Rule, ...]] = (
 
 SET_RULES: Final[tuple[SetRule, ...]] = (
     *claim_documents.SET_RULES,
+    *not_served.SET_RULES,
     *name_clashes.SET_RULES,
     *shared_devices.SET_RULES,
     *named_claims.SET_RULES,

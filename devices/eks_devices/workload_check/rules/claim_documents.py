@@ -36,10 +36,10 @@ def admin_namespaces(whole: Whole) -> Iterator[ToldOfDocument]:
 
 def _admin(document: Document) -> Iterator[Steps]:
     """Where a claim asks for admin access."""
-    return (steps for steps, ask in _asks(document) if ask.get(_ADMIN) is True)
+    return (steps for steps, ask in asks_in(document) if ask.get(_ADMIN) is True)
 
 
-def _asks(document: Document) -> Iterator[tuple[Steps, Mapping[str, Any]]]:
+def asks_in(document: Document) -> Iterator[tuple[Steps, Mapping[str, Any]]]:
     """What a claim asks for, requests and alternatives, where it is written."""
     if document.kind not in _KINDS:
         return
@@ -86,7 +86,7 @@ def _label_needed(steps: Steps, namespace: str) -> Finding:
 def counts_of_zero(whole: Whole) -> Iterator[ToldOfDocument]:
     """A count of zero is one that is left out, to the API server."""
     for document, copy in whole.readable_documents:
-        for steps, ask in _asks(copy):
+        for steps, ask in asks_in(copy):
             if type(ask.get("count")) is int and ask["count"] == 0 and ask.get(_MODE) != "All":
                 yield document, (*steps, "count"), _one_device((*steps, "count"))
 

@@ -23,21 +23,21 @@ _CONTAINER_FIELDS: Final = ("resources",)
 # Fields that are spelled much like those.
 _REAL_FIELDS: Final = ("resources", "hostname")
 # What a container has at the wrong place is told of itself.
-_MISPLACED: Final = (_OF_POD, _LISTED)
+_MISPLACED: Final = (*_POD_FIELDS, _LISTED)
 _ENTRY: Final = "write a list: - name: ..."
 
 
 def misplaced(context: Context) -> Iterator[Told]:
-    """Claims are declared in the Pod's spec, and listed below `resources` of a container."""
+    """Claims are declared in the Pod's spec, as is where it runs, and listed below `resources`."""
     for container in context.containers:
         for steps in _places(container):
-            is_of_pod = steps[-1] == _OF_POD
+            is_of_pod = steps[-1] in _POD_FIELDS
             yield context.error(
                 (*container.steps, *steps),
                 "MisplacedClaimField",
-                "the API server knows no such field here, and the container gets no device by it",
+                "the API server knows no such field here, and it does nothing",
                 got=".".join(map(str, steps)),
-                allowed="spec.resourceClaims of the Pod"
+                allowed=f"spec.{steps[-1]} of the Pod"
                 if is_of_pod
                 else "resources.claims of the container",
                 fix="move it to the Pod's spec, beside containers"
@@ -48,7 +48,7 @@ def misplaced(context: Context) -> Iterator[Told]:
 
 
 def _places(container: Container) -> Iterator[Steps]:
-    """Where a container has a field of claims that it should have elsewhere."""
+    """Where a container has a field that it, or its Pod, should have elsewhere."""
     yield from ((name,) for name in _MISPLACED if name in container.content)
     resources = mapping(container.content, "resources")
     if _OF_POD in resources:
@@ -162,7 +162,9 @@ def _path(context: Context, steps: Steps) -> str:
 
 def has_strays(context: Context) -> bool:
     """Whether claims stand where they are not read, so that others than these are not missed."""
-    return any(any(_places(one)) for one in context.containers) or any(malformed(context))
+    about_claims = (steps for one in context.containers for steps in _places(one))
+    is_stray = any(steps[-1] in (_OF_POD, _LISTED) for steps in about_claims)
+    return is_stray or any(malformed(context))
 
 
 RULES = (misplaced, malformed, of_pod_resources, misspelt)

@@ -84,9 +84,17 @@ def _malformed(context: Context, steps: tuple[str | int, ...], name: Any) -> Tol
         got=name,
         allowed="lower-case letters, digits and '-', with a letter or digit at both ends, and at "
         "most 63 of them for the Pod's own name of a claim",
-        fix="write a name of that form",
+        fix=_as_name(name),
         source=_API,
     )
+
+
+def _as_name(name: Any) -> str:
+    if isinstance(name, bool):
+        return "write it in quotes: YAML reads n, no and off as false, y, yes and on as true"
+    if isinstance(name, str) and "/" in name:
+        return f"write {name.partition('/')[0]}: a container lists requests, and no alternatives"
+    return "write a name of that form"
 
 
 def listed_claims_exist(context: Context) -> Iterator[Told]:
@@ -184,7 +192,7 @@ def unused_claims(context: Context) -> Iterator[Told]:
         return
     used = {name for one in context.containers for name in names_of_claims(one)}
     for claim in context.claims:
-        if claim.name in used:
+        if claim.name in used or not claim.name:
             continue
         types = types_of(claim)
         # Drivers of networks give their devices to the Pod.

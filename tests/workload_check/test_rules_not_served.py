@@ -1,0 +1,56 @@
+"""Fields and kinds that the cluster's API server does not have are told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.cluster_plans import cluster_of
+from tests.rule_pods import claim, codes, findings, request, template
+
+OLD, NEW = (
+    cluster_of({"instance_type": "p5.48xlarge"}, kubernetes_version=one) for one in ("1.35", "1.36")
+)
+NAMED = {
+    "apiVersion": "resource.k8s.io/v1",
+    "kind": "DeviceClass",
+    "metadata": {"name": "own"},
+    "spec": {"extendedResourceName": "example.com/gpu"},
+}
+
+
+@pytest.mark.parametrize(
+    ("manifest", "field"),
+    [
+        (template(request(capacity={"requests": {"memory": "40Gi"}})), "capacity"),
+        (claim(request(tolerations=[{"operator": "Exists"}])), "tolerations"),
+        (NAMED, "extendedResourceName"),
+    ],
+)
+def test_a_field_that_a_minor_drops_is_told_there(manifest: Any, field: str) -> None:
+    (found,) = findings(manifest, plan=OLD)
+    assert (found.code, found.severity) == ("FieldNotServed", "warning")
+    assert found.path.endswith(field)
+    assert found.fix == f"leave {field} out, or upgrade the cluster to 1.36"
+    assert codes(manifest, plan=NEW) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "fix"),
+    [
+        ("ResourceClaimsTemplate", "did you mean ResourceClaimTemplate"),
+        ("resourceclaim", "did you mean ResourceClaim"),
+        ("DeviceClasses", "did you mean DeviceClass"),
+    ],
+)
+def test_a_misspelt_kind_is_told(kind: str, fix: str) -> None:
+    (found,) = findings(template(request()) | {"kind": kind})
+    assert (found.code, found.severity) == ("UnknownKind", "error")
+    assert found.fix.startswith(fix)
+
+
+@pytest.mark.parametrize(
+    "kind", ["ResourceClaim", "ResourceSlice", "DeviceTaintRule", "ResourceClaimList"]
+)
+def test_kinds_that_there_are_are_told_nothing(kind: str) -> None:
+    assert "UnknownKind" not in codes(template(request()) | {"kind": kind})
