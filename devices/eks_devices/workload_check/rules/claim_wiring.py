@@ -115,12 +115,17 @@ def listed_claims_exist(context: Context) -> Iterator[Told]:
                     "refuses the Pod",
                     got=name,
                     allowed=", ".join(names) or "names from spec.resourceClaims, which is empty",
-                    fix=meant(name, names) or "add the claim to spec.resourceClaims of the Pod",
+                    fix=meant(name, names) or _add_or_write(names),
                     source=_API,
                 )
             if _repeats((name, request), seen):
                 yield _repeated_entry(context, steps, name, request)
             seen.add((name, request))
+
+
+def _add_or_write(names: list[str]) -> str:
+    own = f"write {names[0]}, which the Pod has, or " if len(names) == 1 else ""
+    return f"{own}add the claim to spec.resourceClaims of the Pod"
 
 
 def _entries(container: Container) -> Iterator[tuple[int, str, str]]:
