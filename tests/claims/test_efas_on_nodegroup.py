@@ -126,7 +126,9 @@ def test_a_claim_that_leaves_efas_or_nothing_is_fine(instance_type, requests, ma
     ("instance_type", "gpus", "efas", "served"),
     [(P4D, 1, 1, 1), ("p5en.48xlarge", 1, 3, 1), ("p5en.48xlarge", 1, 4, 1), (G5, 1, 1, 1)],
 )
-@pytest.mark.parametrize("how", [{"match": ROOT}, {"constraints": [ROOT]}])
+@pytest.mark.parametrize(
+    "how", [{"match": ROOT}, {"constraints": [ROOT]}, {"constraints": [ROOT.over("gpu", "efa")]}]
+)
 def test_gpus_that_find_no_efa_on_their_root_are_warned_of(instance_type, gpus, efas, served, how):
     requests = DeviceRequest.gpu(gpus), DeviceRequest.efa(efas)
 
@@ -138,9 +140,8 @@ def test_gpus_that_find_no_efa_on_their_root_are_warned_of(instance_type, gpus, 
 
 
 def test_a_root_that_only_some_requests_share_is_not_one_of_the_claim():
-    own = DeviceRequest.gpu(1, name="other")
-    requests = DeviceRequest.gpu(1), own, DeviceRequest.efa(1)
-    told = findings(planned(P4D, efa=True), *requests, constraints=[ROOT.over("gpu", "other")])
+    requests = DeviceRequest.gpu(1), DeviceRequest.efa(1)
+    told = findings(planned(P4D, efa=True), *requests, constraints=[ROOT.over("gpu")])
 
     assert "EfaSharedByGpus" not in {one.code for one in told}
 

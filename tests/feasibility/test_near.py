@@ -62,3 +62,9 @@ def test_a_constraint_on_what_only_some_devices_have_asks_nothing():
 
     assert found.code == "ConstraintNeverHolds"
     assert "did you mean" not in found.fix
+
+
+def test_an_attribute_that_shares_only_half_its_letters_is_not_meant():
+    found = verdict(P5, claim(exactly(GPU, f"{read('model')} == 'x'")))
+
+    assert found.fix == "select by an attribute that is published"

@@ -330,3 +330,33 @@ def test_pods_with_efa_are_told_the_pages_that_a_group_itself_reserves() -> None
     report = checked(own, template("efa", request(EFA)), pod("efa"))
     (found,) = [x.finding for x in report.remarks if x.finding.code == "EfaWithoutHugePages"]
     assert "p5 has 4096Mi" in found.fix
+
+
+@pytest.mark.parametrize(
+    ("pages", "has"),
+    [
+        ({"hugepages-2Mi": "20Gi"}, "the nodes set 10256 MiB aside"),
+        ({"hugepages-1Gi": "1Gi"}, "the nodes set none aside"),
+    ],
+)
+def test_more_huge_pages_than_nodes_are_known_to_have_leave_it_open(
+    pages: dict[str, str], has: str
+) -> None:
+    report = checked(
+        plan_of(P5), template("gpu", request()), pod("gpu", limits={**pages, "memory": "1Gi"})
+    )
+    (found,) = report.pods[0].verdicts
+    assert (str(found.status), found.code) == ("unknown", "HugePagesUnknown")
+    assert has in found.reason
+    assert not report.is_wrong
+
+
+def test_huge_pages_of_nodes_without_efa_are_not_known() -> None:
+    plan = plan_of(group("g6e", "g6e.12xlarge", mechanism=DRA))
+    report = checked(
+        plan,
+        template("gpu", request()),
+        pod("gpu", limits={"hugepages-2Mi": "2Mi", "memory": "1Gi"}),
+    )
+    (found,) = report.pods[0].verdicts
+    assert (found.code, "set none aside" in found.reason) == ("HugePagesUnknown", True)

@@ -72,9 +72,10 @@ def efa_findings(
 
 def _shares_root(claim: DeviceClaim) -> bool:
     """Whether all devices of a claim are on one PCIe root."""
+    names = {one.name for one in claim.requests}
     constraints = (claim.match, *claim.constraints)
-    matches = (one for one in constraints if isinstance(one, MatchAttribute))
-    return any(one.is_pcie_root and not one.requests for one in matches)
+    roots = (one for one in constraints if isinstance(one, MatchAttribute) and one.is_pcie_root)
+    return any(not one.requests or names.issubset(one.requests) for one in roots)
 
 
 def _too_few_efas(claim: DeviceClaim, asked: int, plan: NodegroupPlan) -> Iterator[Finding]:
