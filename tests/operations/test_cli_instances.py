@@ -403,3 +403,27 @@ def test_no_verb_loads_what_it_does_not_need():
 
 def test_the_list_is_there_within_a_quarter_of_a_second(best_seconds: Any):
     assert best_seconds([*COMMAND, "instances"], runs=RUNS) < MAX_SECONDS
+
+
+def test_what_selectors_read_is_listed_with_its_driver_type_and_values(capsys):
+    lines = [
+        " ".join(one.split()) for one in printed(capsys, "instances", "p5.48xlarge").splitlines()
+    ]
+    own = "gpu.nvidia.com device.attributes['gpu.nvidia.com']"
+    assert f"{own}.architecture string Hopper" in lines
+    assert f"{own}.driverVersion version known on the node" in lines
+    assert "dra.net device.attributes['dra.net'].numaNode int 0, 1" in lines
+
+    (record,) = json.loads(printed(capsys, "instances", "p5.48xlarge", "--json"))["instance_types"]
+    assert {
+        "driver": "gpu.nvidia.com",
+        "expression": "device.capacity['gpu.nvidia.com'].memory",
+        "type": "quantity",
+        "values": ["81152Mi"],
+    } in record["published"]
+
+
+def test_a_type_without_devices_by_dra_lists_nothing_to_read(capsys):
+    (record,) = json.loads(printed(capsys, "instances", "inf1.xlarge", "--json"))["instance_types"]
+    assert record["published"] == []
+    assert "READ" not in printed(capsys, "instances", "inf1.xlarge")

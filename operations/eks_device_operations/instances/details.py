@@ -10,7 +10,7 @@ from .._output import pairs, table
 from .facts import Defaults, defaults, efa_layout, published, verdicts
 from .words import card_ranges, chips, gib, interface_ranges, number
 
-_READ_TITLES = ("READ", "TYPE", "VALUES")
+_READ_TITLES = ("DRIVER", "READ", "TYPE", "VALUES")
 _MOST_VALUES = 3
 _VERDICT_TITLES = ("DEVICE", "MECHANISM", "SYSTEM", "VERDICT", "WHY")
 
@@ -40,7 +40,7 @@ def _read(one: PublishedValue) -> list[str]:
     """What a selector reads of the devices by DRA, its type and some values."""
     more = len(one.values) - _MOST_VALUES
     values = ", ".join(one.values[:_MOST_VALUES]) + (f" and {more} more" if more > 0 else "")
-    return [one.expression, one.type or "-", values or "known on the node"]
+    return [one.driver, one.expression, one.type or "-", values or "known on the node"]
 
 
 def _other_warnings(instance: AcceleratedInstanceType, usual: Defaults) -> list[Finding]:
