@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from eks_devices import AcceleratedInstanceType, DeviceType, Finding
-from eks_devices.feasibility.published_values import PublishedValue
 from eks_devices.network import default_efa_count, max_efa_count
 
 from .._output import pairs, table
 from .facts import Defaults, defaults, efa_layout, published, verdicts
 from .words import card_ranges, chips, gib, interface_ranges, number
+
+if TYPE_CHECKING:
+    from eks_devices.feasibility.published_values import PublishedValue
 
 _READ_TITLES = ("DRIVER", "READ", "TYPE", "VALUES")
 _MOST_VALUES = 3

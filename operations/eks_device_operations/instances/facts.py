@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from eks_devices import (
     AcceleratedInstanceType,
@@ -21,9 +22,11 @@ from eks_devices import (
     device_support,
     plan_nodegroup,
 )
-from eks_devices.feasibility.published_values import PublishedValue, published_values
 from eks_devices.kubernetes import newest_minor
 from eks_devices.network import default_efa_count, efa_interfaces
+
+if TYPE_CHECKING:
+    from eks_devices.feasibility.published_values import PublishedValue
 
 _SOME_RESERVATION = f"cr-{0:017d}"
 SYSTEMS = (OperatingSystem.AL2023, OperatingSystem.BOTTLEROCKET)
@@ -73,6 +76,9 @@ def defaults(instance: AcceleratedInstanceType) -> Defaults:
 
 def published(instance: AcceleratedInstanceType) -> tuple[PublishedValue, ...]:
     """What selectors can read of such a node's devices where DRA hands them out; nothing else."""
+    # The list of all types is there sooner without.
+    from eks_devices.feasibility.published_values import published_values  # noqa: PLC0415
+
     spec = NodegroupSpec(
         name=instance.family,
         instance_type=instance.name,
