@@ -62,7 +62,6 @@ def use_claims(
             to what they use, "gpus" for a claim and "gpus/gpu-0" for a request of it. By default
             the only container.
         nodegroup: The plan of the group that has to serve the claims; by default any nodes may.
-            Expressions of your own are not evaluated: `check_claims` does that.
         select_nodes: Whether the Pod selects the nodes of the group, or of its pool.
         pods: How many Pods will have this spec, for claims that they share by name.
 

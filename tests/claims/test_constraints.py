@@ -55,6 +55,12 @@ def test_over_makes_a_copy():
         (lambda: DistinctAttribute.of("uuid"), "MalformedAttribute"),
         (lambda: UUID.over("-"), "MalformedName"),
         (lambda: MatchAttribute(attribute="a.b/c", requests="gpu"), "WrongType"),
+        (lambda: ROOT.over("gpu", "efa", "gpu"), "RepeatedRequestName"),
+        (lambda: UUID.over("gpu/a", "gpu/a"), "RepeatedRequestName"),
+        (
+            lambda: OpaqueConfig(driver="a.b", parameters={}, requests=["gpu", "gpu"]),
+            "RepeatedRequestName",
+        ),
     ],
 )
 def test_malformed_constraints_are_refused(make_it, code):

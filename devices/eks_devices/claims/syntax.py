@@ -93,16 +93,31 @@ def request_names(value: object, path: str) -> Iterator[Finding]:
         yield wrong_type(path, value, "a list of names of requests", 'write ["gpu"]')
         return
     for index, one in enumerate(value):
-        yield from well_formed(
-            one,
-            f"{path}[{index}]",
-            lambda name: name.count("/") <= 1 and all(map(is_dns_label, name.split("/"))),
-            code="MalformedName",
-            message="no request has such a name",
-            allowed='the name of a request, or "<request>/<alternative>"',
-            fix="name a request of the claim",
-            source=DRA_PAGE,
-        )
+        wrong = tuple(_request_name(one, f"{path}[{index}]"))
+        yield from wrong
+        if not wrong and one in value[:index]:
+            yield fault(
+                "RepeatedRequestName",
+                f"{path}[{index}]",
+                "the request is named before, and the API server takes each name once",
+                got=one,
+                allowed="each name once",
+                fix="leave the second one out",
+                source=DRA_PAGE,
+            )
+
+
+def _request_name(value: object, path: str) -> Iterator[Finding]:
+    return well_formed(
+        value,
+        path,
+        lambda name: name.count("/") <= 1 and all(map(is_dns_label, name.split("/"))),
+        code="MalformedName",
+        message="no request has such a name",
+        allowed='the name of a request, or "<request>/<alternative>"',
+        fix="name a request of the claim",
+        source=DRA_PAGE,
+    )
 
 
 def memory_faults(value: object, path: str) -> Iterator[Finding]:
