@@ -14,10 +14,12 @@ from typing import IO, Final
 
 from ._arguments import command_line
 from ._outcome import COULD_NOT_LOOK, FINE, OperationError, Outcome
-from ._output import safe
+from ._output import as_json, safe
 
 _PROGRAM = "eks-devices"
 _INTERRUPTED = 130
+_ERROR: Final = "eks-devices/error/v1"
+"""What `--json` prints where a verb could not look."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -55,7 +57,11 @@ def _run(arguments: argparse.Namespace) -> Outcome:
     try:
         return _VERBS[arguments.verb](arguments)
     except OperationError as error:
-        return Outcome(code=error.code, messages=error.messages)
+        return Outcome(
+            code=error.code,
+            text=as_json(_ERROR, errors=list(error.messages)) if arguments.json else "",
+            messages=error.messages,
+        )
 
 
 def _version() -> Outcome:

@@ -1,0 +1,48 @@
+"""With `--json` every verb writes one document, also where it could not look."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from eks_device_operations.cli import main
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["instances", "p5.49xlarge"],
+        ["instances", "--family", "p55"],
+        ["plan", "nowhere"],
+        ["check", "pods.yaml", "--plan", "nowhere"],
+        ["check", "nothing.yaml"],
+        ["rehearse", "pods.yaml", "--plan", "nowhere"],
+        ["rehearse", "empty"],
+        ["rehearse", "broken.yaml"],
+        ["refresh", "instance-types", "--from", "nothing.json"],
+    ],
+    ids=" ".join,
+)
+def test_what_could_not_be_looked_at_is_told_in_a_document(
+    arguments: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "pods.yaml").write_text("kind: Pod")
+    (tmp_path / "broken.yaml").write_text("kind: [")
+    monkeypatch.chdir(tmp_path)
+
+    code = main([*arguments, "--json"])
+    output = capsys.readouterr()
+    plain = main(arguments)
+    told = capsys.readouterr()
+
+    document = json.loads(output.out)
+    assert document["schema"] == "eks-devices/error/v1"
+    assert [f"eks-devices: {one}" for one in document["errors"]] == output.err.splitlines()
+    assert (told.out, told.err, plain) == ("", output.err, code)
+    assert code != 0
