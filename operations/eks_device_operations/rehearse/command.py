@@ -97,6 +97,7 @@ def _rehearse(
         _ended_in_order(),
         tempfile.TemporaryDirectory(prefix="eks-devices-rehearse-") as folder,
         control_plane(binaries, Path(folder) / "plane") as plane,
+        _undisturbed_end(),
     ):
         found = rehearse_on(plane.api, rehearsal, kubelet_version=binaries.version)
     show = as_document if json else report
@@ -124,12 +125,10 @@ def _ended_in_order() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    # A terminal that is closed hangs up; Windows has no such signal.
-    ending = [getattr(signal, one) for one in ("SIGTERM", "SIGHUP") if hasattr(signal, one)]
-    before = {one: signal.getsignal(one) for one in ending}
-    # What nohup ignores goes on.
-    for one in ending:
-        if before[one] is not signal.SIG_IGN:
+    before = {one: signal.getsignal(one) for one in _ending()}
+    for one, handler in before.items():
+        # What nohup ignores goes on.
+        if handler is not signal.SIG_IGN:
             signal.signal(one, _end)
     try:
         yield
@@ -138,7 +137,31 @@ def _ended_in_order() -> Iterator[None]:
             signal.signal(one, handler)
 
 
+@contextmanager
+def _undisturbed_end() -> Iterator[None]:
+    """Let nothing interrupt what comes after the block: it takes keys away, in a few seconds."""
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            _ignore_signals()
+
+
+def _ending() -> list[signal.Signals]:
+    # A terminal that is closed hangs up; Windows has no such signal.
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    return [signal.Signals[one] for one in names if hasattr(signal, one)]
+
+
+def _ignore_signals() -> None:
+    for one in _ending():
+        signal.signal(one, signal.SIG_IGN)
+
+
 def _end(number: int, _: FrameType | None) -> None:
+    _ignore_signals()
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
     sys.exit(_BY_SIGNAL + number)
 
 
