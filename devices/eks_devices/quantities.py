@@ -13,9 +13,15 @@ _TWOS: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 # More digits than any amount needs are refused: a number of thousands of them is slow to read.
 _FORM = re.compile(
     r"([+-]?)([0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})"
-    r"([KMGTPE]i|[numkMGTPE]?|[eE][+-]?[0-9]{1,2})",
+    r"([KMGTPE]i|[numkMGTPE]?|[eE][+-]?[0-9]{1,9})",
     re.ASCII,
 )
+# What people write for a unit, with a letter for it.
+_BYTES: Final = re.compile(
+    r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgtpe])(i?)b?\s*", re.ASCII | re.IGNORECASE
+)
+# Exponents beyond these are as large, or as small, as any that is compared with.
+_MOST_TENS: Final = 200
 
 
 def amount_of(text: str) -> Fraction | None:
@@ -35,7 +41,7 @@ def quantity_of(value: object) -> Fraction | None:
     """What a whole number or a quantity of a manifest amounts to; None for what is neither."""
     if isinstance(value, int) and not isinstance(value, bool):
         return Fraction(value)
-    return amount_of(value) if isinstance(value, str) else None
+    return amount_of(value.strip()) if isinstance(value, str) else None
 
 
 def count_of(value: object) -> int:
@@ -47,5 +53,16 @@ def count_of(value: object) -> int:
 def _factor(suffix: str) -> Fraction:
     if suffix in _TWOS:
         return Fraction(2) ** _TWOS[suffix]
-    power = _TENS[suffix] if suffix in _TENS else int(suffix[1:])
-    return Fraction(10) ** power
+    if suffix in _TENS:
+        return Fraction(10) ** _TENS[suffix]
+    return Fraction(10) ** max(-_MOST_TENS, min(int(suffix[1:]), _MOST_TENS))
+
+
+def amount_meant(value: object) -> str:
+    """What to write for what is no quantity: "10GB" is meant for 10G, or for 10Gi."""
+    found = _BYTES.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        return "write a number with its unit, such as 10Gi"
+    number, unit, binary = found.groups()
+    twos, tens = f"{number}{unit.upper()}i", unit.upper().replace("K", "k")
+    return f"write {twos}" if binary else f"write {number}{tens}, or {twos}"

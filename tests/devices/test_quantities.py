@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eks_devices.quantities import amount_of
+from eks_devices.quantities import amount_meant, amount_of
 
 AMOUNTS = {
     "0": 0,
@@ -44,6 +44,27 @@ def test_a_quantity_amounts_to_its_number_times_its_suffix(text, amount):
     assert amount_of(text) == amount
 
 
+def test_exponents_of_any_size_are_read_at_once():
+    assert amount_of("1e100") == 10**100
+    assert 10**100 < amount_of("9e999999999") < 10**300
+    assert 0 < amount_of("1e-999999999") < Fraction(1, 10**100)
+
+
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [
+        ("10GB", "write 10G, or 10Gi"),
+        ("10 Gi", "write 10Gi"),
+        ("1kb", "write 1k, or 1Ki"),
+        ("5GiB", "write 5Gi"),
+        ("ten", "write a number with its unit, such as 10Gi"),
+        (True, "write a number with its unit, such as 10Gi"),
+    ],
+)
+def test_what_people_write_for_units_is_told_as_kubernetes_has_it(text, fix):
+    assert amount_meant(text) == fix
+
+
 NONE = [
     "",
     " ",
@@ -61,7 +82,7 @@ NONE = [
     "0x10",
     "1_0",
 ]
-NONE += ["1Mi\n", "1,5Gi", "--1", "1e3.5", "1e100", "NaN", "inf", "\u0661Gi", "1" * 41, "9" * 5000]
+NONE += ["1Mi\n", "1,5Gi", "--1", "1e3.5", "NaN", "inf", "\u0661Gi", "1" * 41, "9" * 5000]
 
 
 @pytest.mark.parametrize("text", NONE)

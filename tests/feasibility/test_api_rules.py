@@ -19,6 +19,12 @@ def with_config(**config):
     return made
 
 
+def with_configs(number):
+    made = with_config(opaque=OPAQUE)
+    made["spec"]["devices"]["config"] *= number
+    return made
+
+
 def toleration(**one):
     return claim(exactly(GPU, tolerations=[one]))
 
@@ -65,6 +71,8 @@ REFUSED = {
     "constraints[0].attribute": claim(exactly(GPU), match(PCIE_ROOT) | {"attribute": "a"}),
     "config[0].opaque": with_config(requests=["gpu"]),
     "config[0].opaque.driver": with_config(opaque=OPAQUE | {"driver": "X_y"}),
+    "config[0].opaque.driver ": with_config(opaque=OPAQUE | {"driver": "a" * 60 + ".com"}),
+    "config": with_configs(33),
     "config[0].opaque.parameters": with_config(opaque=OPAQUE | {"parameters": "text"}),
     "config[0].opaque.parameters ": with_config(opaque=OPAQUE | {"parameters": {"a": "b" * 10300}}),
     "config[0].requests": with_config(opaque=OPAQUE, requests=["other"]),
@@ -85,6 +93,7 @@ def test_what_the_server_or_kubectl_refuses_is_told_with_its_place(path):
 TAKEN = {
     "17 tolerations": claim(exactly(GPU, tolerations=[{"key": "a", "operator": "Exists"}] * 17)),
     "a toleration of everything": toleration(operator="Exists"),
+    "a driver with capitals": with_config(opaque=OPAQUE | {"driver": "Gpu.nvidia.com"}),
     "a configuration": with_config(opaque=OPAQUE, requests=["gpu"]),
     "one of all requests": with_config(opaque=OPAQUE),
     "nulls": claim(exactly(GPU, selectors=None, tolerations=None, capacity=None, count=None)),

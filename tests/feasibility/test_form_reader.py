@@ -12,6 +12,8 @@ from eks_devices.feasibility import check_claims
 
 P5 = group_of("p5.48xlarge")
 ASK = {"deviceClassName": GPU}
+OPAQUE = {"driver": GPU, "parameters": {"kind": "GpuConfig"}}
+EXACTLY = "write exactly: {deviceClassName: gpu.nvidia.com}"
 SELECTOR = 'write - cel: {expression: "..."}'
 
 
@@ -38,6 +40,17 @@ def one_spec_more() -> dict[str, Any]:
     return made | {"spec": {"spec": made["spec"]}}
 
 
+def first(options: int, **more: Any) -> dict[str, Any]:
+    given = [{"name": f"a{one}", **ASK, **more} for one in range(options)]
+    return claim({"name": "gpu", "firstAvailable": given})
+
+
+def configured(opaque: Any, **more: Any) -> dict[str, Any]:
+    made = claim(exactly(GPU))
+    made["spec"]["devices"]["config"] = [{"opaque": opaque, **more}]
+    return made
+
+
 def requests(value: Any) -> dict[str, Any]:
     made = claim(exactly(GPU))
     return made | {"spec": {"devices": {"requests": value}}}
@@ -52,13 +65,17 @@ def requests(value: Any) -> dict[str, Any]:
             "put deviceClassName, count below exactly:",
         ),
         (claim({"name": "gpu", "exactlY": ASK}), "requests[0].exactly", "did you mean exactly?"),
-        (claim({"name": "gpu"}), "requests[0].exactly", "write it as resource.k8s.io/v1 has it"),
+        (claim({"name": "gpu"}), "requests[0].exactly", EXACTLY),
         (
             claim({**exactly(GPU), "count": 2}),
             "requests[0].count",
             "put it below exactly:",
         ),
-        (claim({"name": "gpu", "exactly": [ASK]}), "requests[0].exactly", "write it as"),
+        (
+            claim({"name": "gpu", "exactly": [ASK]}),
+            "requests[0].exactly",
+            "write exactly: {deviceClassName:",
+        ),
         (
             claim({"name": "gpu", "firstAvailable": [{"name": "a", "exactly": ASK}]}),
             "firstAvailable[0].exactly",
@@ -114,6 +131,79 @@ def requests(value: Any) -> dict[str, Any]:
             "write the number without quotes",
         ),
         (claim({"name": False, "exactly": ASK}), "requests[0].name", "write it in quotes"),
+        (
+            claim({"name": False, "exactly": ASK}, match("a.b/c", False)),
+            "requests[0].name",
+            "write it in quotes wherever it stands",
+        ),
+        (
+            claim({"name": "a", "exactly": ASK}, {"name": "a", "exactly": ASK}),
+            "requests[1].name",
+            "give each a name of its own",
+        ),
+        (claim({"name": "gpu/0", "exactly": ASK}), "requests[0].name", "write gpu-0"),
+        (claim({"name": "_", "exactly": ASK}), "requests[0].name", "name it after"),
+        (
+            asking(deviceClassName="nvidia.com/gpu"),
+            "exactly.deviceClassName",
+            "write gpu.nvidia.com, which is the class of nvidia.com/gpu",
+        ),
+        (asking(deviceClassName="My.Class"), "exactly.deviceClassName", "write my.class"),
+        (asking(deviceClassName="GPU"), "deviceClassName", "write a name such as gpu.nvidia.com"),
+        (asking(allocationMode="All", count=8), "exactly.count", "leave count out"),
+        (asking(count=-1), "exactly.count", "write how many devices, from 1"),
+        (asking(adminAccess="true"), "exactly.adminAccess", "write true or false, without quotes"),
+        (
+            claim({"name": "gpu", "exactly": ASK, "firstAvailable": [{"name": "a", **ASK}]}),
+            "requests[0].exactly",
+            "leave exactly out",
+        ),
+        (first(9), "requests[0].firstAvailable", "leave 1 of them out"),
+        (first(1, adminAccess=True), "adminAccess", "leave it out: only what is asked for below"),
+        (
+            claim(exactly(GPU), match("pcieRoot")),
+            "constraints[0].matchAttribute",
+            "write resource.kubernetes.io/pcieRoot",
+        ),
+        (
+            claim(exactly(GPU), {"distinctAttribute": "uuid"}),
+            "constraints[0].distinctAttribute",
+            "write gpu.nvidia.com/uuid",
+        ),
+        (
+            claim(exactly(GPU), {"matchAttributes": "a.b/c"}),
+            "constraints[0].matchAttributes",
+            "did you mean matchAttribute?",
+        ),
+        (
+            claim(exactly(GPU), {"requests": ["gpu"]}),
+            "constraints[0].matchAttribute",
+            "write matchAttribute: resource.kubernetes.io/pcieRoot",
+        ),
+        (
+            claim(exactly(GPU), {"matchAttribute": "a.b/c", "requests": "gpu"}),
+            "constraints[0].requests",
+            "write a list: [gpu]",
+        ),
+        (configured(OPAQUE, requests=["gpus"]), "config[0].requests", "did you mean gpu?"),
+        (configured(OPAQUE, requests="gpu"), "config[0].requests", "write a list: [gpu]"),
+        (
+            configured({**OPAQUE, "driver": "nvidia.com/gpu"}),
+            "config[0].opaque.driver",
+            "write gpu.nvidia.com, which is the driver of nvidia.com/gpu",
+        ),
+        (configured(None), "config[0].opaque", "write opaque: {driver: ..."),
+        (
+            configured({"driver": GPU}),
+            "opaque.parameters",
+            "write parameters: {apiVersion: ..., kind: ...}",
+        ),
+        (asking(capacity={"requests": {"memory": "40GB"}}), "memory", "write 40G, or 40Gi"),
+        (
+            asking(tolerations=[{"key": False, "operator": "Exists"}]),
+            "tolerations[0].key",
+            "write it in quotes",
+        ),
     ],
 )
 def test_each_cause_is_told_once_with_what_to_write(
@@ -143,6 +233,25 @@ def test_causes_at_several_places_are_told_together() -> None:
         "requests[1].exactly.selectors[0]",
         "constraints[0].matchAttribute",
     ]
+
+
+@pytest.mark.parametrize(
+    ("manifest", "got"),
+    [
+        (first(1, adminAccess=True), "true"),
+        (claim(exactly(GPU), match("a.b/c", "x", "z")), "[x, z]"),
+        (asking(tolerations={}), "{}"),
+        (asking(capacity=[None, "yes", 1.5]), "[null, 'yes', 1.5]"),
+        (requests("a\nb"), '"a\\nb"'),
+    ],
+)
+def test_values_are_shown_as_yaml_has_them(manifest: dict[str, Any], got: str) -> None:
+    with pytest.raises(EksDevicesError) as caught:
+        check_claims([manifest], P5)
+
+    (found,) = caught.value.faults
+    assert found.got == got
+    assert "FrozenDict" not in found.message
 
 
 @pytest.mark.parametrize("value", [{}, [], 0, "true"])

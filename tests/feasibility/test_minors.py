@@ -4,6 +4,7 @@ import pytest
 from tests.cluster_plans import cluster_of
 from tests.feasibility_claims import EFA, GPU, NEURON, PCIE_ROOT, claim, exactly
 
+from eks_devices import EksDevicesError
 from eks_devices.feasibility import check_claims
 
 P5, P4D, G5, TRN2 = "p5.48xlarge", "p4d.24xlarge", "g5.12xlarge", "trn2.48xlarge"
@@ -59,3 +60,74 @@ def test_beside_an_attribute_that_matches_one_that_differs_is_not_looked_at():
 
     assert said_on("1.37", P5, claim(exactly(GPU, count=2), both))[0] == "infeasible"
     assert said_on("1.37", P5, claim(exactly(GPU), both))[0] == "feasible"
+
+
+def refused_on(version, *parts):
+    """The last fields of the paths of what the API server of a version refuses."""
+    try:
+        check_claims([claim(*parts)], cluster_of({"instance_type": P5}, kubernetes_version=version))
+    except EksDevicesError as error:
+        return [one.path.rpartition(".")[2] for one in error.faults]
+    return []
+
+
+def asking(**more):
+    return [exactly(GPU, **more)]
+
+
+def tolerating(**one):
+    return asking(tolerations=[one])
+
+
+def matching(**one):
+    return [exactly(GPU), one]
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        (tolerating(key="a", operator="exists"), ["operator", "", "operator", "operator"]),
+        (tolerating(key="a", effect="no"), ["effect", "", "effect", "effect"]),
+        (tolerating(key="a", effect="None"), ["effect", "", "", ""]),
+        (tolerating(key="a b"), ["key", "", "key", "key"]),
+        (tolerating(key="a", value="b c"), ["value", "", "value", "value"]),
+        (tolerating(key="a", value="b", operator="Exists"), ["value", "", "value", "value"]),
+        (tolerating(key="a", seconds=1), ["seconds"] * 4),
+        (tolerating(key=False), ["key"] * 4),
+        (asking(tolerations=[None]), [""] * 4),
+        (asking(tolerations="a"), ["tolerations"] * 4),
+        (asking(capacity={"requests": {"memory": "x"}}), ["memory"] * 4),
+        (asking(derivedAttributes=[]), [*["derivedAttributes"] * 3, ""]),
+        (asking(derivedAttributes="a"), ["derivedAttributes"] * 4),
+        (matching(matchAttribute="A.b/c"), ["", "", "", "matchAttribute"]),
+        (matching(matchAttribute="a.b/C"), [""] * 4),
+        (
+            matching(distinctAttribute="uuid"),
+            ["distinctAttribute", "", "distinctAttribute", "distinctAttribute"],
+        ),
+        (
+            matching(matchAttribute="a.b/c", distinctAttribute="x"),
+            ["", "", "", "distinctAttribute"],
+        ),
+        (
+            matching(matchAttribute="a.b/c", distinctAttribute=5),
+            ["distinctAttribute"] * 4,
+        ),
+    ],
+)
+def test_a_server_judges_no_more_than_it_reads(parts, expected):
+    found = [refused_on(version, *parts) for version in ("1.34", "1.35", "1.36", "1.37")]
+
+    assert found == [[one] if one else [] for one in expected]
+
+
+def test_fields_that_a_minor_lacks_are_not_among_those_to_choose_from():
+    with pytest.raises(EksDevicesError) as caught:
+        check_claims(
+            [claim(*asking(size=1))],
+            cluster_of({"instance_type": P5}, kubernetes_version="1.35"),
+        )
+
+    (found,) = caught.value.faults
+    names = "deviceClassName, selectors, allocationMode, count, adminAccess"
+    assert found.allowed == f"one of the fields {names}"

@@ -35,6 +35,18 @@ def test_a_field_that_a_minor_drops_is_told_there(manifest: Any, field: str) -> 
     assert codes(manifest, plan=NEW) == []
 
 
+def test_a_field_that_a_minor_keeps_in_vain_is_told_there() -> None:
+    plan = cluster_of({"instance_type": "p5.48xlarge"}, kubernetes_version="1.34")
+    (found,) = findings(claim(request(tolerations=[{"operator": "Exists"}])), plan=plan)
+    assert "keeps the field, which nobody reads" in found.message
+
+
+def test_a_field_that_no_minor_serves_is_left_out() -> None:
+    plan = cluster_of({"instance_type": "p5.48xlarge"}, kubernetes_version="1.37")
+    (found,) = findings(claim(request(derivedAttributes=[{"name": "a"}])), plan=plan)
+    assert found.fix == "leave derivedAttributes out"
+
+
 @pytest.mark.parametrize(
     ("kind", "fix"),
     [

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from .._frozen import FrozenDict
 from .._json_values import frozen_mapping, json_faults
 from ..claims.templates import RESOURCE_API, ResourceClaim, ResourceClaimTemplate
 from ..findings import EksDevicesError, Finding, meant, raise_faults
-from ..names import CLAIM_KIND, TEMPLATE_KIND
+from ..names import CLAIM_KIND, GPU_CLASS, TEMPLATE_KIND
 from ..typecheck import path_step
-from .api_rules import EXACTLY_FIELDS, broken, broken_spec
-from .form_reader import AS_API, UNREAD, FormReader
-from .slices import amount
-from .wanted import Ask, Constraint, Request, Toleration, Wanted
+from .api_minors import api_of
+from .api_rules import EXACTLY_FIELDS, Broken, broken, broken_constraint, broken_spec
+from .asked_parts import PartReader
+from .form_advice import as_requests
+from .form_reader import UNREAD
+from .wanted import Ask, Constraint, Request, Wanted
 
 Claim = ResourceClaim | ResourceClaimTemplate | Mapping[str, Any]
 """A claim or a template of ours, or the manifest of one."""
@@ -22,14 +23,16 @@ Claim = ResourceClaim | ResourceClaimTemplate | Mapping[str, Any]
 _MODES: Final = ("ExactCount", "All")
 _MOST_REQUESTS: Final = 32
 _MOST_OPTIONS: Final = 8
-_MOST_SELECTORS: Final = 32
 _MOST_DEVICES: Final = 2**63
-# The server does not count them, though its documentation does.
-_MOST_TOLERATIONS: Final = 1024
-_OPERATORS: Final = ("Equal", "Exists")
 _WAYS: Final = ("exactly", "firstAvailable")
-_SELECTOR: Final = 'write - cel: {expression: "..."}'
-_EFFECTS: Final = ("NoSchedule", "NoExecute", "None")
+_MATCH, _DISTINCT = "matchAttribute", "distinctAttribute"
+_REQUEST: Final = f"write - {{name: gpu, exactly: {{deviceClassName: {GPU_CLASS}}}}}"
+_REQUESTS: Final = "write a list, each request with a dash: - name: ..."
+_EXACTLY: Final = f"write exactly: {{deviceClassName: {GPU_CLASS}}}, or the class that is meant"
+_OPTION: Final = f"write - {{name: whole, deviceClassName: {GPU_CLASS}}}"
+_OPTIONS: Final = "write a list, each alternative with a dash: - name: ..."
+_CONSTRAINT: Final = f"write - {_MATCH}: resource.kubernetes.io/pcieRoot, or what is to be shared"
+_CLASS: Final = f"name a DeviceClass, such as {GPU_CLASS}"
 
 
 def path_of(claim: Claim) -> str:
@@ -42,12 +45,15 @@ def path_of(claim: Claim) -> str:
     return f"claims.{path_step(namespace)}/{path_step(name)}"
 
 
-def read_manifest(manifest: object, path: str, *, is_written: bool = True) -> Wanted:
+def read_manifest(
+    manifest: object, path: str, *, kubernetes_version: str = "", is_written: bool = True
+) -> Wanted:
     """What the manifest of a claim, or of a template, asks for.
 
     Args:
         manifest: The manifest.
         path: How faults name what is no manifest at all.
+        kubernetes_version: The minor of the API server; the newest one unless given.
         is_written: That somebody wrote it, so that names and fields have to be what the API server
             takes; of what is made up here they are not looked at.
 
@@ -57,7 +63,8 @@ def read_manifest(manifest: object, path: str, *, is_written: bool = True) -> Wa
     copy = frozen_mapping(manifest, path, "a ResourceClaim or ResourceClaimTemplate", _FIX)
     if isinstance(copy, Finding):
         raise EksDevicesError([copy])
-    reader = ClaimReader(path_of(copy))
+    api = api_of(kubernetes_version) if kubernetes_version else None
+    reader = ClaimReader(path_of(copy), api=api)
     wanted = reader.claim(copy, is_written=is_written)
     raise_faults(reader.faults)
     return wanted
@@ -66,7 +73,7 @@ def read_manifest(manifest: object, path: str, *, is_written: bool = True) -> Wa
 _FIX: Final = "pass the manifest as a dict"
 
 
-class ClaimReader(FormReader):
+class ClaimReader(PartReader):
     """Reads a claim, or a part of one, and collects the faults of it."""
 
     def claim(self, manifest: Mapping[str, Any], *, is_written: bool) -> Wanted:
@@ -89,35 +96,45 @@ class ClaimReader(FormReader):
             # Nothing else of them can be looked at.
             self.faults += no_json
             return Wanted(self.path, ())
-        fix = "write a list, each request with a dash: - name: ..."
         given = self.sequence(
-            devices.get("requests"), f"{at}.requests", most=_MOST_REQUESTS, fix=fix
+            devices.get("requests"), f"{at}.requests", most=_MOST_REQUESTS, fix=_REQUESTS
         )
         requests = tuple(
             self._request(one, f"{at}.requests[{index}]") for index, one in enumerate(given)
         )
-        names = [one.name for one in requests]
-        if len({*names}) < len(names):
-            self.fault("requests", at, names, "requests with names that differ")
+        self._repeated(requests, f"{at}.requests")
         known = _known_names(requests)
-        constraints = tuple(self._constraints(devices, at, known))
+        unread = [one["name"] for one in given if isinstance(one, Mapping) and "name" in one]
+        constraints = tuple(self._constraints(devices, at, known, unread, wrong))
         if not self.faults:
-            wrong += broken(devices, at, known)
+            wrong += broken(devices, at, known, self.api)
         for one in wrong if is_written else ():
-            self.fault("", one.path, one.got, one.allowed, fix=one.fix or AS_API)
+            self.fault("", one.path, one.got, one.allowed, fix=one.fix)
         return Wanted(self.path, requests, constraints, is_named=not is_template)
 
+    def _repeated(self, requests: tuple[Request, ...], at: str) -> None:
+        """Notes the second of two requests with one name."""
+        seen: set[str] = set()
+        for index, one in enumerate(requests):
+            if one.name and one.name in seen:
+                fix = "give each a name of its own, or ask for several devices by the count of one"
+                wanted = "requests with names that differ"
+                self.fault("name", f"{at}[{index}]", one.name, wanted, fix=fix)
+            seen.add(one.name)
+
     def _request(self, value: Any, at: str) -> Request:
-        request = self.mapping(value, at)
-        name = self.text(request.get("name"), f"{at}.name")
+        request = self.mapping(value, at, fix=_REQUEST)
+        name = self.text(request.get("name"), f"{at}.name", fix="give it a name: - name: gpu")
         exactly, first = request.get("exactly"), request.get("firstAvailable")
         if exactly is None and not first:
             exactly = self._beside(request, at)
-        elif exactly is not None and first:
-            self.fault("exactly", at, sorted(request), "either exactly or firstAvailable")
+        elif exactly is not None and first and request is not UNREAD:
+            fix = "leave exactly out, and write what it asks for as one more alternative"
+            allowed = "either exactly or firstAvailable"
+            self.fault("exactly", at, sorted(request), allowed, fix=fix)
         if not first:
             return Request(name, (self._ask(exactly, f"{at}.exactly", name),))
-        options = self.sequence(first, f"{at}.firstAvailable", most=_MOST_OPTIONS)
+        options = self.sequence(first, f"{at}.firstAvailable", most=_MOST_OPTIONS, fix=_OPTIONS)
         asks = tuple(
             self._alternative(one, f"{at}.firstAvailable[{index}]")
             for index, one in enumerate(options)
@@ -133,11 +150,11 @@ class ClaimReader(FormReader):
         else:
             near = next((told for one in request if (told := meant(one, _WAYS))), "")
             allowed = "either exactly or firstAvailable"
-            self.fault("exactly", at, sorted(request), allowed, fix=near or AS_API)
+            self.fault("exactly", at, sorted(request), allowed, fix=near or _EXACTLY)
         return UNREAD
 
     def _alternative(self, value: Any, at: str) -> Ask:
-        option = self.mapping(value, at)
+        option = self.mapping(value, at, fix=_OPTION)
         if option is not UNREAD and "exactly" in option:
             fix = "put what is below exactly beside the name: alternatives have no exactly"
             self.fault(
@@ -148,111 +165,85 @@ class ClaimReader(FormReader):
         return self._ask(option, at, own)
 
     def _ask(self, value: Any, at: str, name: str) -> Ask:
-        ask = self.mapping(value, at)
+        ask = self.mapping(value, at, fix=_EXACTLY)
         mode = ask.get("allocationMode") or _MODES[0]
         self.one_of(mode, f"{at}.allocationMode", _MODES)
-        # The API server takes 0 for a count that is left out.
-        count = ask.get("count") or 1
-        if type(count) is not int or not 0 < count < _MOST_DEVICES:
-            fix = "write the number without quotes" if isinstance(count, str) else AS_API
-            self.fault("count", at, count, "a whole number from 1", fix=fix)
-            count = 1
-        if mode == _MODES[1] and ask.get("count"):
-            self.fault("count", at, count, "no count beside allocationMode: All")
+        count = self._count(ask, at, is_all=mode == _MODES[1])
         admin = ask.get("adminAccess")
         if not (admin is None or admin is UNREAD or isinstance(admin, bool)):
-            self.fault("adminAccess", at, admin, "true or false")
+            fix = "write true or false, without quotes"
+            self.fault("adminAccess", at, admin, "true or false", fix=fix)
         return Ask(
             name=name,
-            device_class=self.named(ask, "deviceClassName", at),
+            device_class=self.named(ask, "deviceClassName", at, fix=_CLASS),
             count=None if mode == _MODES[1] else count,
             selectors=self.selectors(ask.get("selectors", ()), f"{at}.selectors"),
             admin=admin is True,
-            amounts=self._amounts(ask.get("capacity"), f"{at}.capacity"),
-            tolerations=tuple(self._tolerations(ask.get("tolerations", ()), f"{at}.tolerations")),
+            amounts=self.amounts(ask.get("capacity"), f"{at}.capacity"),
+            tolerations=tuple(self.tolerations(ask.get("tolerations", ()), f"{at}.tolerations")),
         )
 
-    def _amounts(self, value: Any, at: str) -> FrozenDict[str, Any]:
-        if value is None:
-            return FrozenDict()
-        asked = self.mapping(value, at).get("requests")
-        given = self.mapping({} if asked is None else asked, f"{at}.requests")
-        found = {}
-        for name, one in given.items():
-            try:
-                # The server takes these for nothing.
-                found[name] = amount(0 if one in (None, "-", "+") else one)
-            except ValueError:
-                self.fault(path_step(name), f"{at}.requests", one, "a quantity such as 10Gi")
-        return FrozenDict(found)
-
-    def _tolerations(self, value: Any, at: str) -> Iterator[Toleration]:
-        for index, one in enumerate(self.sequence(value, at, most=_MOST_TOLERATIONS)):
-            place = f"{at}[{index}]"
-            given = self.mapping(one, place)
-            key, value, effect = (
-                self.text(given[name], f"{place}.{name}") if given.get(name) else ""
-                for name in ("key", "value", "effect")
-            )
-            operator = given.get("operator") or _OPERATORS[0]
-            self.one_of(operator, f"{place}.operator", _OPERATORS)
-            if effect:
-                self.one_of(effect, f"{place}.effect", _EFFECTS)
-            if value and operator == _OPERATORS[1]:
-                self.fault("value", place, value, "no value beside operator: Exists")
-            yield Toleration(key, operator == _OPERATORS[1], value, effect)
-
-    def selectors(self, value: Any, at: str) -> tuple[str, ...]:
-        """The expressions of a list of selectors."""
-        found = []
-        for index, one in enumerate(self.sequence(value, at, most=_MOST_SELECTORS, fix=_SELECTOR)):
-            place = f"{at}[{index}]"
-            given = self.mapping(one, place, fix=_SELECTOR)
-            if "cel" not in given and given is not UNREAD:
-                self.fault("cel", place, sorted(given), "an expression below cel", fix=_SELECTOR)
-                given = UNREAD
-            cel = self.mapping(given.get("cel"), f"{place}.cel", fix=_SELECTOR)
-            found.append(self.named(cel, "expression", f"{place}.cel"))
-        return tuple(found)
+    def _count(self, ask: Mapping[str, Any], at: str, *, is_all: bool) -> int:
+        # The API server takes 0 for a count that is left out.
+        count = ask.get("count") or 1
+        if ask is UNREAD:
+            return 1
+        if type(count) is not int or not 0 < count < _MOST_DEVICES:
+            is_digits = isinstance(count, str) and count.strip().isdigit()
+            fix = "write the number without quotes" if is_digits else _COUNT
+            self.fault("count", at, count, "a whole number from 1", fix=fix)
+            return 1
+        if is_all and ask.get("count"):
+            allowed = "no count beside allocationMode: All"
+            fix = "leave count out, or leave allocationMode out"
+            self.fault("count", at, count, allowed, fix=fix)
+        return count
 
     def _constraints(
-        self, devices: Mapping[str, Any], at: str, known: frozenset[str]
+        self,
+        devices: Mapping[str, Any],
+        at: str,
+        known: Mapping[str, tuple[str, ...]],
+        given_names: list[Any],
+        wrong: list[Broken],
     ) -> Iterator[Constraint]:
+        """The constraints; what requests have for names, of the wrong type too, they may name.
+
+        What the server refuses in them is added to `wrong`.
+        """
         given = self.sequence(
-            devices.get("constraints", ()), f"{at}.constraints", most=_MOST_REQUESTS
+            devices.get("constraints", ()),
+            f"{at}.constraints",
+            most=_MOST_REQUESTS,
+            fix=f"write a list: - {_MATCH}: ...",
         )
         for index, one in enumerate(given):
             place = f"{at}.constraints[{index}]"
-            constraint = self.mapping(one, place)
-            names = self.sequence(
-                constraint.get("requests", ()), f"{place}.requests", most=_MOST_REQUESTS
-            )
-            if not all(isinstance(name, str) and name in known for name in names):
-                near = (meant(name, known) for name in names if name not in known)
-                fix = next(filter(None, near), AS_API)
+            constraint = self.mapping(one, place, fix=_CONSTRAINT)
+            if constraint is UNREAD:
+                continue
+            named = constraint.get("requests", ())
+            fix = as_requests(named, known)
+            names = self.sequence(named, f"{place}.requests", most=_MOST_REQUESTS, fix=fix)
+            if not all(name in known or name in given_names for name in names):
                 allowed = f"names of requests: {', '.join(sorted(known))}"
                 self.fault("requests", place, names, allowed, fix=fix)
                 continue
-            # Beside the other one it is not looked at.
-            is_distinct = constraint.get("matchAttribute") is None
-            is_distinct = is_distinct and constraint.get("distinctAttribute") is not None
-            field = "distinctAttribute" if is_distinct else "matchAttribute"
-            attribute = self.text(constraint.get(field), f"{place}.{field}")
-            if "/" not in attribute:
-                self.fault(field, place, attribute, "a name with its domain")
-                continue
-            yield Constraint(attribute, frozenset(names), is_distinct)
+            is_distinct = constraint.get(_MATCH) is None
+            attribute = self.attribute(constraint, place)
+            if attribute is not None:
+                wrong += broken_constraint(constraint, place, known, self.api)
+                yield Constraint(attribute, frozenset(names), is_distinct)
 
 
-def _known_names(requests: tuple[Request, ...]) -> frozenset[str]:
-    """What a constraint may name: requests, and their alternatives."""
-    names = {one.name for one in requests}
-    return frozenset(
-        names
-        | {
-            f"{one.name}/{ask.name}"
-            for one in requests
-            if one.is_prioritised
-            for ask in one.options
-        }
-    )
+_COUNT: Final = "write how many devices, from 1, or allocationMode: All for all of a node"
+
+
+def _known_names(requests: tuple[Request, ...]) -> dict[str, tuple[str, ...]]:
+    """What a constraint may name, requests and their alternatives, each with its classes."""
+    known = {}
+    for one in requests:
+        known[one.name] = tuple(ask.device_class for ask in one.options)
+        if one.is_prioritised:
+            known |= {f"{one.name}/{ask.name}": (ask.device_class,) for ask in one.options}
+    return known

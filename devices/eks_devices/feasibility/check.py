@@ -67,7 +67,8 @@ def check_claims(
     if not given and not faults:
         faults.append(wrong_type("claims", claims, "at least one claim", "pass the Pod's claims"))
     raise_faults(faults)
-    return _verdicts(given, plan, device_classes=device_classes, read=_read(given))
+    read = _read(given, plan.kubernetes_version)
+    return _verdicts(given, plan, device_classes=device_classes, read=read)
 
 
 def verdicts_of_read(
@@ -79,10 +80,12 @@ def verdicts_of_read(
 
     Claims are told by their names alone.
     """
-    read = [
-        replace(read_manifest(one, "claim", is_written=False), path=str(one["metadata"]["name"]))
-        for one in claims
-    ]
+    version = plan.kubernetes_version
+    wanted = (
+        read_manifest(one, "claim", kubernetes_version=version, is_written=False) for one in claims
+    )
+    names = (str(one["metadata"]["name"]) for one in claims)
+    read = [replace(one, path=name) for one, name in zip(wanted, names, strict=True)]
     return _verdicts(claims, plan, device_classes=device_classes, read=read)
 
 
@@ -115,7 +118,7 @@ def _classes(manifests: object, version: str) -> FrozenDict[str, tuple[str, ...]
     return FrozenDict({**installed_classes(), **dict(own)})
 
 
-def _read(claims: Iterable[Claim]) -> list[Wanted | None]:
+def _read(claims: Iterable[Claim], version: str) -> list[Wanted | None]:
     """What manifests ask for; None for claims of ours, which may depend on the group."""
     faults: list[Finding] = []
     found: list[Wanted | None] = []
@@ -124,7 +127,8 @@ def _read(claims: Iterable[Claim]) -> list[Wanted | None]:
             found.append(None)
             continue
         try:
-            found.append(read_manifest(one, f"claims[{index}]"))
+            path = f"claims[{index}]"
+            found.append(read_manifest(one, path, kubernetes_version=version))
         except EksDevicesError as error:
             faults += error.faults
     raise_faults(faults)
@@ -215,7 +219,7 @@ def _of_ours(claim: Any, group: NodegroupPlan) -> Wanted:
         manifest = written_manifest(claim, group)
     except EksDevicesError as error:
         raise _NotOnTypeError(path_of(claim), error.faults[0]) from error
-    return read_manifest(manifest, path_of(claim))
+    return read_manifest(manifest, path_of(claim), kubernetes_version=group.kubernetes_version)
 
 
 def _devices(

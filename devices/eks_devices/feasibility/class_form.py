@@ -10,11 +10,11 @@ from ..findings import EksDevicesError, Finding, raise_faults
 from ..kubernetes import gate_is_on
 from ..syntax import is_label_key
 from ..typecheck import is_token
+from .api_minors import api_of
 from .api_rules import Broken, broken_configs, unknown_fields
 from .asked import ClaimReader
 from .cel_advice import MEND
 from .expressions import Outcome, selector
-from .form_reader import AS_API
 
 _FIELDS: Final = ("selectors", "config", "extendedResourceName")
 _CONFIG: Final = ("opaque",)
@@ -38,14 +38,16 @@ def read_class(
     copy = frozen_mapping(manifest, path, "a DeviceClass", "pass the manifest as a dict")
     if isinstance(copy, Finding):
         raise EksDevicesError([copy])
-    reader = ClaimReader(path, code="MalformedDeviceClass", what="DeviceClass")
+    api = api_of(kubernetes_version)
+    reader = ClaimReader(path, code="MalformedDeviceClass", what="DeviceClass", api=api)
     reader.one_of(copy.get("kind"), "kind", ("DeviceClass",))
-    metadata = reader.mapping(copy.get("metadata"), "metadata")
-    name = reader.text(metadata.get("name"), "metadata.name")
+    fix = "write metadata: {name: ...}"
+    metadata = reader.mapping(copy.get("metadata"), "metadata", fix=fix)
+    name = reader.text(metadata.get("name"), "metadata.name", fix=fix)
     spec = reader.part(copy, "spec", "spec")
     selectors = reader.selectors(spec.get("selectors"), "spec.selectors")
     for one in _broken(spec, selectors, kubernetes_version) if not reader.faults else ():
-        reader.fault("", one.path, one.got, one.allowed, fix=one.fix or AS_API)
+        reader.fault("", one.path, one.got, one.allowed, fix=one.fix)
     raise_faults(reader.faults)
     return name, selectors
 

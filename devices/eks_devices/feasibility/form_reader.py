@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from ..findings import Finding, fault, meant
-from ..typecheck import path_step, wrong_type
+from .._yaml_text import AsYaml, wrong_in_manifest
+from ..findings import Finding, alike, fault, meant, question
+from ..typecheck import path_step
+from .api_minors import Api, newest_api
+from .form_advice import quoted
 
 SOURCE: Final = "https://kubernetes.io/docs/reference/kubernetes-api/resource/resource-claim-v1/"
-AS_API: Final = "write it as resource.k8s.io/v1 has it"
 
 
 class _Unread(dict[str, Any]):
@@ -31,13 +33,22 @@ class FormReader:
         path: How findings name the manifest.
         code: The code of what the API server refuses.
         what: What it refuses, in words.
+        api: The API server that it is for; that of the newest minor unless given.
     """
 
-    def __init__(self, path: str, *, code: str = "MalformedClaim", what: str = "claim") -> None:
+    def __init__(
+        self,
+        path: str,
+        *,
+        code: str = "MalformedClaim",
+        what: str = "claim",
+        api: Api | None = None,
+    ) -> None:
         self.path, self.code, self.what = path, code, what
+        self.api = api or newest_api()
         self.faults: list[Finding] = []
 
-    def mapping(self, value: Any, at: str, *, fix: str = AS_API) -> Mapping[str, Any]:
+    def mapping(self, value: Any, at: str, *, fix: str) -> Mapping[str, Any]:
         """A mapping; `UNREAD` for what is none."""
         if isinstance(value, Mapping):
             return value
@@ -47,50 +58,59 @@ class FormReader:
     def part(self, owner: Mapping[str, Any], name: str, at: str) -> Mapping[str, Any]:
         """A part that may be left out, as a claim for nothing has it."""
         value = owner.get(name)
-        return {} if value is None else self.mapping(value, at)
+        fix = f"write {name}: and what it holds indented below"
+        return {} if value is None else self.mapping(value, at, fix=fix)
 
-    def sequence(self, value: Any, at: str, *, most: int, fix: str = AS_API) -> tuple[Any, ...]:
-        """A list that may be left out; empty for what is none."""
+    def sequence(self, value: Any, at: str, *, most: int, fix: str) -> tuple[Any, ...]:
+        """A list that may be left out; empty for what is none, or is too long."""
         if isinstance(value, tuple) and len(value) <= most:
             return value
-        if value is not None and value is not UNREAD:
+        if isinstance(value, tuple):
+            given, allowed = len(value), f"at most {most} entries"
+            self.fault("", at, given, allowed, fix=f"leave {given - most} of them out")
+        elif value is not None and value is not UNREAD:
             self.fault("", at, value, f"a list of at most {most}", fix=fix)
         return ()
 
-    def text(self, value: Any, at: str, *, fix: str = AS_API) -> str:
+    def text(self, value: Any, at: str, *, fix: str) -> str:
         """A text that is not empty; empty for what is none."""
         if isinstance(value, str) and value:
             return value
-        if value is not UNREAD:
-            # YAML reads these words as true and false.
-            is_word = isinstance(value, bool)
-            self._wrong(at, value, "a text", _QUOTES if is_word else fix)
+        if value == "":
+            self.fault("", at, value, "a text that is not empty", fix=fix)
+        elif value is not UNREAD:
+            self._wrong(at, value, "a text", quoted(value) or fix)
         return ""
 
-    def named(self, owner: Mapping[str, Any], name: str, at: str) -> str:
+    def named(self, owner: Mapping[str, Any], name: str, at: str, *, fix: str) -> str:
         """A text by its name, which may be misspelt."""
         if name not in owner and owner is not UNREAD:
             written = next((one for one in owner if meant(one, [name])), None)
             if written is not None:
-                self.fault(path_step(written), at, written, name, fix=meant(written, [name]))
+                self.misspelt(written, at, (name,))
                 return ""
-        return self.text(owner.get(name), f"{at}.{name}")
+        return self.text(owner.get(name), f"{at}.{name}", fix=fix)
+
+    def misspelt(self, written: str, at: str, names: tuple[str, ...]) -> None:
+        """Notes a field in the place of one that is needed."""
+        fix = question(alike(written, names)[:1])
+        self.fault(path_step(written), at, written, " or ".join(names), fix=fix)
 
     def one_of(self, value: Any, at: str, allowed: Iterable[str]) -> None:
         """Notes a value that is none of some."""
         known = tuple(allowed)
         if value is not UNREAD and not (isinstance(value, str) and value in known):
-            fix = meant(value, known) or AS_API
-            self.fault("", at, value, " or ".join(known), fix=fix)
+            shown = " or ".join(known)
+            self.fault("", at, value, shown, fix=meant(value, known) or f"write {shown}")
 
-    def fault(self, name: str, at: str, got: Any, allowed: str, *, fix: str = AS_API) -> None:
+    def fault(self, name: str, at: str, got: Any, allowed: str, *, fix: str) -> None:
         """Notes a value that the API server refuses."""
         self.faults.append(
             fault(
                 self.code,
                 ".".join(one for one in (self.path, at, name) if one),
                 f"the API server takes no such {self.what}",
-                got=got,
+                got=AsYaml(got),
                 allowed=allowed,
                 fix=fix,
                 source=SOURCE,
@@ -98,9 +118,4 @@ class FormReader:
         )
 
     def _wrong(self, at: str, value: Any, wanted: str, fix: str) -> None:
-        self.faults.append(wrong_type(f"{self.path}.{at}", value, wanted, fix))
-
-
-_QUOTES: Final = (
-    "write it in quotes: YAML reads n, no, off and the like as false, y, yes, on as true"
-)
+        self.faults.append(wrong_in_manifest(f"{self.path}.{at}", value, wanted, fix))

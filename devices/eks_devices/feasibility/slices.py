@@ -204,10 +204,12 @@ def _policy(given: Mapping[str, Any]) -> Policy:
 def amount(text: object) -> Amount:
     """What a quantity of a manifest amounts to, as a whole number where it is one.
 
+    Blanks around it do not count.
+
     Raises:
         ValueError: It is no quantity.
     """
-    found = amount_of(str(text))
+    found = amount_of(str(text).strip())
     if found is None:
         raise ValueError(f"no quantity: {str(text)[:64]}")
     return int(found) if found.denominator == 1 else found

@@ -138,7 +138,8 @@ class ClaimJudge:
         key = id(manifest)
         if key not in self._read:
             try:
-                wanted = read_manifest(manifest, "claim")
+                version = self._plan.kubernetes_version
+                wanted = read_manifest(manifest, "claim", kubernetes_version=version)
             except EksDevicesError as error:
                 self._read[key] = frozenset(), error.faults
             else:

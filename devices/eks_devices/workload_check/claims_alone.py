@@ -92,7 +92,8 @@ def _of_other_nodes(judged: Sequence[Judged]) -> set[str]:
 
 def _said(fault: Finding, steps: Steps) -> Finding:
     """A fault of a claim; what is not there at all is said to be missing."""
-    if fault.code != "WrongType" or fault.got != "None" or not steps:
+    is_missing = fault.code == "WrongType" and fault.got == "null" and steps
+    if not is_missing or isinstance(steps[-1], int):
         return fault
     return replace(fault, code=_MALFORMED, message=f"{steps[-1]} is missing", got="")
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from ..._yaml_text import AsYaml
+from ...feasibility.api_minors import GATES, Api, api_of
 from ...findings import Finding, fault, meant, warning
 from ...kubernetes import gate_is_on, minors
 from ...names import CLAIM_KIND, TEMPLATE_KIND
@@ -17,13 +19,13 @@ _CLASS: Final = "DeviceClass"
 _KINDS: Final = (CLAIM_KIND, TEMPLATE_KIND, _CLASS, "ResourceSlice")
 # Kinds of newer versions; a misspelt one is none of these.
 _OTHERS: Final = ("DeviceTaintRule", "ResourcePoolStatusRequest")
-# Field of a request, its feature gate, and what the claim means without it.
-_FIELDS: Final = (
-    ("capacity", "DRAConsumableCapacity", "the claim gets whole devices, of any size"),
-    ("tolerations", "DRADeviceTaints", "nothing is tolerated, and no device tainted either"),
-)
+# Field of a request, and what the claim means without it.
+_FIELDS: Final = {
+    "capacity": "the claim gets whole devices, of any size",
+    "tolerations": "nothing is tolerated, and no device tainted either",
+    "derivedAttributes": "nothing is derived",
+}
 _NAME: Final = "extendedResourceName"
-_NAME_GATE: Final = "DRAExtendedResource"
 _PAGE: Final = (
     "https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/"
 )
@@ -31,28 +33,34 @@ _PAGE: Final = (
 
 def dropped_fields(whole: Whole) -> Iterator[ToldOfDocument]:
     """Fields whose feature gate is off on EKS in the cluster's version."""
-    version = whole.plan.kubernetes_version
+    api = api_of(whole.plan.kubernetes_version)
+    lost = api.dropped | api.idle
     for document, copy in whole.readable_documents:
         for steps, ask in asks_in(copy):
-            for field, gate, means in _FIELDS:
-                if ask.get(field) and not gate_is_on(gate, version):
-                    yield document, (*steps, field), _dropped((*steps, field), gate, version, means)
+            for field, means in _FIELDS.items():
+                if ask.get(field) and field in lost:
+                    yield document, (*steps, field), _dropped((*steps, field), api, means)
         named = mapping(copy.content, "spec").get(_NAME)
-        if copy.kind == _CLASS and named and not gate_is_on(_NAME_GATE, version):
+        if copy.kind == _CLASS and named and _NAME in lost:
             at: Steps = ("spec", _NAME)
-            means = "no Pod gets a device by that resource"
-            yield document, at, _dropped(at, _NAME_GATE, version, means)
+            yield document, at, _dropped(at, api, "no Pod gets a device by that resource")
 
 
-def _dropped(steps: Steps, gate: str, version: str, means: str) -> Finding:
-    served = next((one for one in minors() if gate_is_on(gate, one)), "a later minor")
+def _dropped(steps: Steps, api: Api, means: str) -> Finding:
+    field = str(steps[-1])
+    gate = GATES[field]
+    served = next((one for one in minors() if gate_is_on(gate, one)), "")
+    does = "keeps the field, which nobody reads" if field in api.idle else _DROPS
     return warning(
         "FieldNotServed",
         path_of(steps),
-        f"Kubernetes {version} on EKS has {gate} off and drops the field without a word: {means}",
-        fix=f"leave {steps[-1]} out, or upgrade the cluster to {served}",
+        f"Kubernetes {api.version} on EKS has {gate} off and {does}: {means}",
+        fix=f"leave {field} out" + (f", or upgrade the cluster to {served}" if served else ""),
         source=_PAGE,
     )
+
+
+_DROPS: Final = "drops the field without a word"
 
 
 def unknown_kinds(whole: Whole) -> Iterator[ToldOfDocument]:
@@ -68,7 +76,7 @@ def _unknown(kind: str) -> Finding:
         "UnknownKind",
         "kind",
         f"the API {GROUP} has no such kind",
-        got=kind,
+        got=AsYaml(kind),
         allowed=", ".join(_KINDS),
         fix=meant(kind, _KINDS) or "write one of these",
         source=_PAGE,
