@@ -7,10 +7,11 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from .._yaml_text import AsYaml, wrong_in_manifest
 from ..findings import Finding, fault, meant
 from ..names import INSTANCE_TYPE_LABEL, NVIDIA_RESOURCES
 from ..syntax import label_key
-from ..typecheck import is_token, wrong_type
+from ..typecheck import is_token
 from .documents import Steps, mapping, mappings, path_of, sequence, text_of
 from .nodes import GroupNode, Obstacle
 from .pods import PodTemplate
@@ -106,12 +107,12 @@ def selector_faults(pod: PodTemplate) -> Iterator[tuple[Steps, Finding]]:
     given = pod.spec.get("nodeSelector")
     if given is not None and not (isinstance(given, Mapping) or is_token(given)):
         at: Steps = ("nodeSelector",)
-        yield at, wrong_type(path_of(at), given, "a mapping", "write label: value")
+        yield at, wrong_in_manifest(path_of(at), given, "a mapping", "write label: value")
     for key, wanted in mapping(pod.spec, "nodeSelector").items():
         steps: Steps = ("nodeSelector", key)
         if not isinstance(wanted, str):
             fix = "write it in quotes"
-            yield steps, wrong_type(path_of(steps), wanted, "a text, the label's value", fix)
+            yield steps, wrong_in_manifest(path_of(steps), wanted, "a text, the label's value", fix)
         elif not is_token(key):
             yield from ((steps, one) for one in label_key(key, path_of(steps)))
     yield from _operator_faults(pod)
@@ -133,7 +134,7 @@ def _no_operator(path: str, operator: object) -> Finding:
         "MalformedAffinity",
         path,
         "the API server knows no such operator",
-        got=operator,
+        got=AsYaml(operator),
         allowed=", ".join(_OPERATORS),
         fix=(meant(operator, _OPERATORS) if operator else "") or "write In, with values:",
         source=_PAGE,

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from .._pod_resources import extended_faults
 from .._pod_specs import taken_at_once
+from .._yaml_text import AsYaml
 from ..findings import Finding, alike, fault, question
 from ..names import CLASS_RESOURCES, EXTENDED_RESOURCES
 from ..quantities import quantity_of
@@ -140,7 +141,7 @@ def _no_resource(path: str, name: str) -> Finding:
         "MalformedResourceName",
         path,
         "the API server knows no such resource",
-        got=name,
+        got=AsYaml(name),
         allowed="cpu, memory, ephemeral-storage, hugepages-<size>, or a name with its domain",
         fix=question(near[:1]) or "write the name with its domain",
         source=_PAGE,
@@ -161,7 +162,7 @@ def _malformed(path: str, value: object) -> Finding:
         "MalformedQuantity",
         path,
         "this is no amount that Kubernetes reads",
-        got=value,
+        got=AsYaml(value),
         allowed='an amount such as "4", "500m" or "16Gi"',
         fix=_as_unit(value),
         source=_PAGE,

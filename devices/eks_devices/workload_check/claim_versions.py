@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from .._yaml_text import AsYaml
 from ..findings import Finding, fault
 from ..kubernetes import minors
 from ..names import TEMPLATE_KIND
@@ -42,7 +43,7 @@ def version_faults(document: Document, kubernetes_version: str) -> Iterator[Find
         "apiVersion",
         f"Kubernetes {kubernetes_version} on EKS does not serve this version of "
         f"{document.kind or 'the kind'}",
-        got=written,
+        got=AsYaml(written),
         allowed=allowed,
         fix=f"write apiVersion: {GROUP}/{served[-1]}{move}",
         source=_PAGE,

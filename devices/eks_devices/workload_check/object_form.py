@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from .._yaml_text import AsYaml, wrong_in_manifest
 from ..findings import Finding, fault, meant
 from ..names import CLAIM_KIND, TEMPLATE_KIND
 from ..syntax import is_dns_label, is_dns_subdomain, is_label_key, is_label_value
-from ..typecheck import is_token, wrong_type
+from ..typecheck import is_token
 from .documents import Document, Steps, mapping, path_of
 
 CLASS_KIND: Final = "DeviceClass"
@@ -124,7 +125,7 @@ def _unknown(steps: Steps, name: str, fields: tuple[str, ...]) -> Told:
         "UnknownField",
         path_of(steps),
         "the API has no such field, so kubectl refuses the object, and others lose what it says",
-        got=name,
+        got=AsYaml(name),
         allowed=", ".join(fields),
         fix=meant(name, fields) or "leave it out, or put it where it belongs",
         source=_SOURCE,
@@ -136,7 +137,7 @@ def _refused(steps: Steps, got: Any, allowed: str, fix: str) -> Told:
         "MalformedMetadata",
         path_of(steps),
         "the API server takes no such metadata",
-        got=got,
+        got=AsYaml(got),
         allowed=allowed,
         fix=fix,
         source=_SOURCE,
@@ -144,4 +145,4 @@ def _refused(steps: Steps, got: Any, allowed: str, fix: str) -> Told:
 
 
 def _wrong(steps: Steps, value: Any, wanted: str, fix: str) -> Told:
-    return steps, wrong_type(path_of(steps), value, wanted, fix)
+    return steps, wrong_in_manifest(path_of(steps), value, wanted, fix)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from .._yaml_text import AsYaml, wrong_in_manifest
 from ..findings import Finding, fault, meant
 from ..kubernetes import gate_is_on
 from ..syntax import is_label_key, is_label_value
 from ..taints import TaintEffect
-from ..typecheck import is_token, wrong_type
+from ..typecheck import is_token
 from .documents import Steps, path_of
 from .pods import PodTemplate
 
@@ -95,7 +96,7 @@ def _not_served(steps: Steps, operator: str, version: str) -> Told:
         path_of(steps),
         f"the API server of Kubernetes {version} on EKS refuses this operator, whose feature gate "
         f"{GATE} is off",
-        got=operator,
+        got=AsYaml(operator),
         allowed="Equal, Exists",
         fix="name the value, or tolerate every value with Exists",
         source=_PAGE,
@@ -109,9 +110,9 @@ def _malformed(steps: Steps, got: Any, allowed: str, fix: str) -> Told:
 def _refused(steps: Steps, code: str, got: Any, allowed: str, fix: str) -> Told:
     message = "the API server takes no such toleration"
     return steps, fault(
-        code, path_of(steps), message, got=got, allowed=allowed, fix=fix, source=_PAGE
+        code, path_of(steps), message, got=AsYaml(got), allowed=allowed, fix=fix, source=_PAGE
     )
 
 
 def _wrong(steps: Steps, value: Any, wanted: str, fix: str) -> Told:
-    return steps, wrong_type(path_of(steps), value, wanted, fix)
+    return steps, wrong_in_manifest(path_of(steps), value, wanted, fix)

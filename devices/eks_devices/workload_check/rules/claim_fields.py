@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from ..._yaml_text import wrong_in_manifest
 from ...findings import meant
-from ...typecheck import wrong_type
 from ..documents import Steps, mapping, mappings, path_of
 from ..pods import Container
 from .context import Context, Told
@@ -140,20 +140,23 @@ def _no_mappings(context: Context, container: Container) -> Iterator[Told]:
     for steps, value in values:
         if value is not None and value is not UNKNOWN and not isinstance(value, dict):
             at = (*container.steps, *steps)
-            yield at, wrong_type(_path(context, at), value, "a mapping", "write name: amount")
+            yield (
+                at,
+                wrong_in_manifest(_path(context, at), value, "a mapping", "write name: amount"),
+            )
 
 
 def _wrong(context: Context, steps: Steps, value: Any) -> Iterator[Told]:
     if value is None or value is UNKNOWN:
         return
     if not isinstance(value, list):
-        yield steps, wrong_type(_path(context, steps), value, "a list", _ENTRY)
+        yield steps, wrong_in_manifest(_path(context, steps), value, "a list", _ENTRY)
         return
     for index, one in enumerate(value):
         if not isinstance(one, dict) and one is not UNKNOWN:
             at = (*steps, index)
             fix = f"write - name: {one}" if isinstance(one, str) else _ENTRY
-            yield at, wrong_type(_path(context, at), one, "a mapping", fix)
+            yield at, wrong_in_manifest(_path(context, at), one, "a mapping", fix)
 
 
 def _path(context: Context, steps: Steps) -> str:

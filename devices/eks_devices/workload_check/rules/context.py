@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from ..._yaml_text import AsYaml
 from ...findings import Finding, fault, info, warning
 from ...plans import ClusterPlan, NodegroupPlan
 from ...vocabulary import DeviceType, Mechanism
@@ -84,7 +85,8 @@ class Context:
     ) -> Told:
         """An error at a place in the Pod's spec: the API server refuses it, or it never runs."""
         path = path_of((*self.pod.steps, *steps))
-        return steps, fault(code, path, message, got=got, allowed=allowed, fix=fix, source=source)
+        told = AsYaml(got)
+        return steps, fault(code, path, message, got=told, allowed=allowed, fix=fix, source=source)
 
     def warn(self, steps: Steps, code: str, message: str, *, fix: str, source: str = "") -> Told:
         """A warning at a place in the Pod's spec."""
