@@ -235,7 +235,7 @@ def test_a_request_that_differs_from_its_limit_is_refused() -> None:
         ({"cpu": "193"}, "TooFewCpus"),
         ({"memory": "2048Gi"}, ""),
         ({"memory": "2049Gi"}, "TooLittleMemory"),
-        ({"hugepages-2Mi": "5120Mi"}, ""),
+        ({"hugepages-2Mi": "5120Mi", "memory": "1Gi"}, ""),
     ],
 )
 def test_a_node_has_no_more_than_its_type(limits: Any, code: str) -> None:
@@ -245,7 +245,7 @@ def test_a_node_has_no_more_than_its_type(limits: Any, code: str) -> None:
 
 def test_huge_pages_are_those_that_the_group_reserves_and_are_lost_to_memory() -> None:
     plan = plan_of(group("p5", "p5.48xlarge", mechanism=DRA, hugepages_2mi=1024))
-    pages = {GPU_RESOURCE: 1, "hugepages-2Mi": "2Gi"}
+    pages = {GPU_RESOURCE: 1, "hugepages-2Mi": "2Gi", "memory": "1Gi"}
     assert verdict(plan, pod(limits=pages)) == {"p5": ("feasible", "")}
     more = {**pages, "hugepages-2Mi": "2050Mi"}
     assert verdict(plan, pod(limits=more)) == {"p5": ("infeasible", "TooFewHugePages")}
@@ -304,7 +304,7 @@ def test_a_node_has_room_for_as_many_pods_as_it_reserves_huge_pages_for() -> Non
     more = group("p5", "p5.48xlarge", mechanism=DRA, hugepages_2mi=4 * 2560)
     (found,) = checked(plan_of(more), one, pod("gpu", limits=limits)).pods
     assert found.verdicts[0].fits == 4
-    (found,) = checked(plan_of(P5), one, pod("gpu", limits=limits | {"hugepages-2Mi": "1Mi"})).pods
+    (found,) = checked(plan_of(P5), one, pod("gpu", limits=limits | {"hugepages-2Mi": "2Mi"})).pods
     assert found.verdicts[0].fits == 8
 
 

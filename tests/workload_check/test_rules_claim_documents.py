@@ -14,7 +14,8 @@ ADMIN = request(adminAccess=True)
 def test_admin_access_in_a_namespace_that_does_not_allow_it_is_an_error() -> None:
     (found,) = remarks(namespace("default", team="ml"), template(ADMIN))
     assert (found.finding.code, found.finding.severity) == ("NamespaceWithoutAdminAccess", "error")
-    assert found.steps[-2:] == (0, "exactly")
+    assert found.steps[-2:] == ("exactly", "adminAccess")
+    assert found.finding.path.endswith(".exactly.adminAccess")
     assert 'resource.kubernetes.io/admin-access: "true"' in found.finding.fix
 
 
@@ -32,9 +33,26 @@ def test_a_namespace_of_the_app_has_the_label_by_the_app() -> None:
     assert codes(template(ADMIN), planned_claims=[claim(ADMIN)]) == []
 
 
-def test_the_label_is_a_text() -> None:
-    wrong = namespace("default", **{"resource.kubernetes.io/admin-access": "yes"})
-    assert codes(wrong, template(ADMIN)) == ["NamespaceWithoutAdminAccess"]
+LABEL = "resource.kubernetes.io/admin-access"
+
+
+def test_another_value_of_the_label_is_shown() -> None:
+    (found,) = remarks(namespace("default", **{LABEL: "yes"}), template(ADMIN))
+    assert (found.finding.code, found.finding.got) == ("NamespaceWithoutAdminAccess", "'yes'")
+    assert found.finding.fix.startswith(f'write {LABEL}: "true" among its labels')
+
+
+def test_a_label_without_quotes_is_told_at_the_namespace_alone() -> None:
+    wrong: Any = {LABEL: True}
+    (found,) = remarks(namespace("default", **wrong), template(ADMIN))
+    assert (found.finding.code, found.finding.got) == ("WrongType", "true")
+    assert found.steps == ("metadata", "labels", LABEL)
+    assert found.finding.fix == f'write {LABEL}: "true", in quotes'
+
+
+def test_an_alternative_which_may_not_have_it_is_told_nothing_of_namespaces() -> None:
+    option = {"name": "a", **ADMIN["exactly"]}
+    assert codes(template({"name": "gpu", "firstAvailable": [option]})) == []
 
 
 @pytest.mark.parametrize("make", [claim, template])

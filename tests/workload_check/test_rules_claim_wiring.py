@@ -174,7 +174,9 @@ def test_the_form_of_old_versions_is_named() -> None:
     found = findings(template(), gpu_pod(resourceClaims=[old]))
 
     assert [one.code for one in found] == ["NoClaimSource"]
-    assert "`source` is gone" in found[0].fix
+    assert found[0].fix == "write resourceClaimTemplateName: gpus beside the name, without source:"
+    (empty,) = findings(template(), gpu_pod(resourceClaims=[{"name": "gpus", "source": {}}]))
+    assert "`source` is gone" in empty.fix
 
 
 def test_the_names_of_claims_that_nobody_has_are_not_guessed() -> None:
@@ -182,3 +184,44 @@ def test_the_names_of_claims_that_nobody_has_are_not_guessed() -> None:
 
     assert codes(spec) == []
     assert codes(claim(), spec) == ["UnknownRequestOfClaim"]
+
+
+def entries_of(*entries: Any) -> Any:
+    return gpu_pod(containers=[container(resources={"claims": [*entries]})])
+
+
+@pytest.mark.parametrize("field", ["claim", "claimName", "Name"])
+def test_another_field_in_the_place_of_the_name_is_told_once(field: str) -> None:
+    (found,) = findings(template(), entries_of({field: "gpus"}))
+    assert (found.code, found.fix) == ("UnknownField", "write name: gpus")
+
+
+def test_an_entry_without_a_name_is_told_so() -> None:
+    (found,) = findings(template(), entries_of({"request": "gpu"}))
+    assert (found.code, found.got) == ("MalformedClaimName", "null")
+    assert found.fix.startswith("name a claim of the Pod's resourceClaims")
+
+
+def test_a_name_that_yaml_takes_for_false_is_told_once_wherever_it_stands() -> None:
+    entry = {"name": False, "resourceClaimTemplateName": "gpus"}
+    both = entries_of({"name": False})
+    both["spec"]["resourceClaims"] = [entry]
+    (found,) = findings(template(), both)
+    assert (found.code, found.path) == ("MalformedClaimName", "spec.resourceClaims[0].name")
+    assert found.fix.startswith("write it in quotes wherever it stands")
+    (found,) = findings(template(), entries_of({"name": False}))
+    assert found.path.endswith("claims[0].name")
+
+
+def test_a_misspelt_source_is_told_once() -> None:
+    entry = {"name": "gpus", "resourceClaimTemplate": "gpus"}
+    (found,) = findings(template(), gpu_pod(resourceClaims=[entry]))
+    assert found.code == "UnknownField"
+    assert found.fix.startswith("did you mean resourceClaimTemplateName")
+
+
+def test_of_two_sources_the_one_that_there_is_not_is_to_be_left_out() -> None:
+    found = findings(template(), gpu_pod(resourceClaims=[BOTH]))
+    assert [one.fix for one in found if one.code == "BothClaimSources"] == [
+        "leave resourceClaimName out"
+    ]

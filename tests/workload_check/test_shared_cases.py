@@ -69,7 +69,7 @@ ONE_OF_SEVERAL: dict[str, list[tuple[Any, str, list[str]]]] = {
     ],
     "11-neuroncore-fraction": [(plan_of(INF2), "infeasible", ["NoNodegroupServesPod"])],
     "12-requests-not-equal-limits": [
-        (plan_of(G6E), "feasible", ["RequestNotEqualToLimit"] * 2),
+        (plan_of(G6E), "infeasible", ["RequestNotEqualToLimit"] * 2),
     ],
     "14-neuron-partial-set": [
         # Of another scheduler nothing is known.

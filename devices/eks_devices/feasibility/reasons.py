@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from .allocation import allocate
-from .classes import driver_of
+from .classes import driver_of, installed_classes
 from .endings import Cause, Ending
 from .expressions import Outcome, evaluate
 from .flow import decided
@@ -129,14 +129,20 @@ def _nothing_matches(ask: Ask, node: NodeDevices, classes: Classes) -> Cause:
     for text in classes[ask.device_class]:
         left = [one for one in left if evaluate(text, one).outcome is not Outcome.FALSE]
     if not left:
-        text = f"no driver publishes devices of the class {ask.device_class} on this group's nodes"
-        return Cause("ClassNotOnGroup", text)
+        return Cause("ClassNotOnGroup", _no_device_of(ask.device_class, classes))
     for number, text in enumerate(ask.selectors):
         kept = [one for one in left if evaluate(text, one).outcome is not Outcome.FALSE]
         if not kept:
             return replace(_selector(number, text, ask, left), selector=number)
         left = kept
     return Cause("NoDeviceMatches", "no device matches all its selectors")
+
+
+def _no_device_of(device_class: str, classes: Classes) -> str:
+    """That no device is of a class, of which only those of the drivers tell of drivers."""
+    if classes[device_class] != installed_classes().get(device_class):
+        return f"no device of this group's nodes is one that the class {device_class} selects"
+    return f"no driver publishes devices of the class {device_class} on this group's nodes"
 
 
 def _selector(number: int, text: str, ask: Ask, among: list[NodeDevice]) -> Cause:

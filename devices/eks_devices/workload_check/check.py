@@ -18,16 +18,18 @@ from .claim_places import places_in
 from .claim_versions import version_faults
 from .claimed import KnownClaims, PodClaim
 from .claims_alone import ClaimCheck
-from .documents import DEFAULT_NAMESPACE, Document, Steps, flattened, path_of, plain, text_of
+from .documents import DEFAULT_NAMESPACE, Document, Steps, flattened, path_of, plain
 from .object_form import object_faults
 from .pods import PodTemplate
+from .refused import Refusals, is_refusal, told_as
 from .report import ClaimVerdicts, PodVerdicts, Remark, WorkloadReport
 from .rules import RULES, SET_RULES, Context, Whole
 from .rules.own_classes import own_classes
 from .serving import Judged, Serving
 from .telling import Told, asked_twice, by_both, failing, served, unserved
 from .toleration_form import toleration_faults
-from .trainjobs import RUNTIMES, PodFinder, runtime_name
+from .trainjobs import RUNTIMES, PodFinder
+from .unknown_names import unknown_names
 
 _CLASS = "DeviceClass"
 _ASKED = (CLAIM_KIND, TEMPLATE_KIND, _CLASS, "ComputeDomain", *RUNTIMES)
@@ -123,13 +125,28 @@ class _Check:
             if (found := self._of_pod(pod, named, context)) is not None
         ]
         self._of_all(contexts)
+        refusals = Refusals(self._remarks, self._serving.judge.refused_classes)
+        of_pod = {id(context.given): some for context, some in zip(contexts, claims, strict=True)}
         return WorkloadReport(
             remarks=tuple(self._remarks),
-            pods=tuple(judged),
-            claims=alone,
+            pods=tuple(self._left(one, of_pod[id(one.pod)], refusals) for one in judged),
+            claims=tuple(self._left_of_claim(one, refusals) for one in alone),
             templates=len(pods),
             origins=self._origins(pods),
         )
+
+    def _left(
+        self, one: PodVerdicts, claims: Sequence[PodClaim], refusals: Refusals
+    ) -> PodVerdicts:
+        """Verdicts with what the API server leaves of them."""
+        manifests = [claim.manifest for claim in claims if claim.manifest is not None]
+        refusal = refusals.of_pod(one.pod, claims, self._serving.judge.classes(manifests))
+        return replace(one, verdicts=told_as(refusal, one.verdicts))
+
+    def _left_of_claim(self, one: ClaimVerdicts, refusals: Refusals) -> ClaimVerdicts:
+        manifest = self._claims.manifest(one.document)
+        refusal = refusals.of_claim(one.document, self._serving.judge.classes([manifest]))
+        return replace(one, verdicts=told_as(refusal, one.verdicts))
 
     def _origins(self, pods: Sequence[PodTemplate]) -> frozenset[str]:
         asked = (one.origin for one in self._documents if one.kind in _ASKED)
@@ -183,50 +200,31 @@ class _Check:
     def _of_pod(
         self, pod: PodTemplate, claims: tuple[PodClaim, ...], context: Context
     ) -> PodVerdicts | None:
-        if not pod.is_partial:
-            for rule in RULES:
-                self._note(pod.document, rule(context), below=pod.steps)
-        version = self._plan.kubernetes_version
-        refused = [
-            *amount_faults(pod),
-            *selector_faults(pod),
-            *toleration_faults(pod, version),
-        ]
-        self._note(pod.document, refused, below=pod.steps)
+        own = self._of_pod_itself(pod, context)
+        self._note(pod.document, own, below=pod.steps)
         amounts = amounts_of(pod)
         if not self._serving.asks_for_devices(pod, amounts):
             return None
-        self._note(pod.document, self._of_names(pod, claims), below=pod.steps)
+        self._note(pod.document, unknown_names(pod, claims, self._claims), below=pod.steps)
         judged = self._serving.of_pod(pod, claims, amounts)
         for one, verdict in self._of_verdicts(pod, claims, amounts, judged):
             related = tuple(places_in(claims, verdict))
             self._note(pod.document, [((), one)], below=pod.steps, related=related)
-        if not refused:
+        if not any(is_refusal(one) for _, one in own):
             more = served(pod, judged, self._plan)
             self._note(pod.document, (((), one) for one in more), below=pod.steps)
         return PodVerdicts(pod=pod, verdicts=tuple(one.verdict for one in judged))
 
-    def _of_names(
-        self, pod: PodTemplate, claims: Sequence[PodClaim]
-    ) -> Iterator[tuple[Steps, Finding]]:
-        """Names that lead to nothing that is known."""
-        for one in claims:
-            if not one.is_known:
-                yield (
-                    one.steps,
-                    warning(
-                        "ClaimNotFound",
-                        path_of(one.steps),
-                        f"the {one.kind} {pod.namespace}/{one.object_name} is neither among these "
-                        "manifests nor in the plan, so it must be in the cluster already",
-                        fix=self._claims.elsewhere(one, pod.namespace)
-                        or "name the file that holds it too",
-                    ),
-                )
-        if text_of(pod.spec, "nodeName") and any(one.kind == TEMPLATE_KIND for one in claims):
-            yield ("nodeName",), _named_node()
-        if pod.is_partial:
-            yield (), _unknown_runtime(pod)
+    def _of_pod_itself(self, pod: PodTemplate, context: Context) -> list[tuple[Steps, Finding]]:
+        """What is wrong with Pods whatever nodes there are."""
+        rules = () if pod.is_partial else RULES
+        version = self._plan.kubernetes_version
+        return [
+            *(told for rule in rules for told in rule(context)),
+            *amount_faults(pod),
+            *selector_faults(pod),
+            *toleration_faults(pod, version),
+        ]
 
     def _of_verdicts(
         self,
@@ -237,7 +235,8 @@ class _Check:
     ) -> Iterator[Told]:
         told = {code for one in claims for code in self._alone.told(one.manifest)}
         path = path_of(pod.steps)
-        if "MalformedClaim" in told:
+        manifests = [one.manifest for one in claims if one.manifest is not None]
+        if "MalformedClaim" in told or self._serving.judge.has_refused_class(manifests):
             return
         yield from failing(judged, path, told=told)
         sound = [(one.name, one.manifest) for one in claims if one.manifest is not None]
@@ -271,25 +270,3 @@ def _empty(document: Document) -> Document:
 def _unread(why: Finding | Any) -> Finding:
     text = f"this manifest is not looked at: {why.message}"
     return warning("ManifestNotRead", "", text, fix=why.fix)
-
-
-def _named_node() -> Finding:
-    return warning(
-        "NodeNameSkipsScheduler",
-        "nodeName",
-        "the Pod names its node, so the scheduler passes it over, and nobody allocates its claims: "
-        "it waits until somebody else does",
-        fix="select the node instead: nodeSelector: {kubernetes.io/hostname: ...}",
-        source="https://kubernetes.io/docs/concepts/scheduling-eviction/"
-        "dynamic-resource-allocation/#pre-scheduled-pods",
-    )
-
-
-def _unknown_runtime(pod: PodTemplate) -> Finding:
-    return warning(
-        "RuntimeNotFound",
-        "spec.runtimeRef",
-        f"the runtime {runtime_name(pod.document)} is not among these manifests, so only what the "
-        "TrainJob itself says of its Pods is looked at",
-        fix="name the file that holds the runtime too",
-    )

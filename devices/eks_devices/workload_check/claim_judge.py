@@ -108,6 +108,7 @@ class ClaimJudge:
         self._nodes = nodes
         self._classes: list[dict[str, Any]] = []
         self.class_faults: list[tuple[Document, Steps, Finding]] = []
+        self.refused_classes: set[str] = set()
         for one in classes:
             self._add_class(one)
         self._has_domains = any(
@@ -125,7 +126,8 @@ class ClaimJudge:
             for one in error.faults:
                 steps = steps_of(one.path.removeprefix(f"{document.title}."))
                 self.class_faults.append((document, steps, one))
-            # A class with a mistake is there all the same, whatever it selects.
+            # A class with a mistake is no unknown one, whatever it selects.
+            self.refused_classes.add(document.name)
             manifest = {**manifest, "spec": {}}
         if document.name:
             self._classes.append(manifest)
@@ -133,6 +135,14 @@ class ClaimJudge:
     def faults(self, manifest: Mapping[str, Any]) -> tuple[Finding, ...]:
         """What the API server has against a claim or a template."""
         return self._looked_at(manifest)[1]
+
+    def classes(self, manifests: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+        """The DeviceClasses that claims name; none of a claim with faults."""
+        return frozenset().union(*(self._looked_at(one)[0] for one in manifests))
+
+    def has_refused_class(self, manifests: Iterable[Mapping[str, Any]]) -> bool:
+        """Whether claims name a DeviceClass of the manifests that the API server refuses."""
+        return not self.refused_classes.isdisjoint(self.classes(manifests))
 
     def _looked_at(self, manifest: Mapping[str, Any]) -> tuple[frozenset[str], tuple[Finding, ...]]:
         key = id(manifest)

@@ -52,6 +52,8 @@ class ClaimCheck:
                 steps = steps_of(_inner(one.path))
                 yield steps, _said(one, steps)
             return
+        if self._serving.judge.has_refused_class([manifest]):
+            return
         failures = self._serving.failures(manifest, document.name)
         codes = {one.verdict.code for one in failures}
         # What a claim wants of All depends on the node.

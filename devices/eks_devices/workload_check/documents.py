@@ -14,7 +14,7 @@ Steps = tuple[str | int, ...]
 """Keys and indexes that lead from a manifest to a value in it."""
 
 DEFAULT_NAMESPACE: Final = "default"
-_OF_CLUSTERS: Final = ("DeviceClass", "ClusterTrainingRuntime")
+_OF_CLUSTERS: Final = ("DeviceClass", "ClusterTrainingRuntime", "Namespace")
 _DEEPEST_LIST: Final = 8
 _SCALARS: Final = (str, int, float, bool, type(None))
 _LONGEST_NUMBER: Final = 128

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from .._yaml_text import AsYaml, wrong_in_manifest
-from ..findings import Finding, fault, meant
+from ..findings import Finding, alike, fault, meant
 from ..kubernetes import gate_is_on
 from ..syntax import is_label_key, is_label_value
 from ..taints import TaintEffect
@@ -42,6 +42,16 @@ def toleration_faults(pod: PodTemplate, version: str) -> Iterator[Told]:
             yield _wrong((*steps, index), one, "a mapping", "write - key: ...")
 
 
+def as_meant(toleration: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A toleration with the operator and the effect that misspelt ones are meant for."""
+    words = {"operator": _OPERATORS, "effect": _EFFECTS}
+    wrong = {
+        name: one for name, one in words.items() if toleration.get(name) not in ("", None, *one)
+    }
+    near = {name: alike(toleration[name], known)[:1] for name, known in wrong.items()}
+    return {**toleration, **{name: found[0] for name, found in near.items() if found}}
+
+
 def _of_one(toleration: Mapping[str, Any], at: Steps, version: str) -> Iterator[Told]:
     for name in toleration:
         if name not in _FIELDS:
@@ -68,7 +78,7 @@ def _of_words(words: Mapping[str, str], at: Steps, version: str) -> Iterator[Tol
         yield _malformed((*at, "effect"), effect, allowed, meant(effect, _EFFECTS))
     if key and not is_label_key(key):
         yield _malformed((*at, "key"), key, "the key of a taint, such as nvidia.com/gpu", "")
-    if not key and operator != "Exists":
+    if not key and operator in ("", "Equal", *COMPARED):
         fix = "write the key, or operator: Exists for every taint"
         yield _malformed((*at, "key"), key, "a key, beside every operator but Exists", fix)
     if value and operator == "Exists":

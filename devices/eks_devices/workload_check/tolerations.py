@@ -14,7 +14,7 @@ from ..taints import Taint, TaintEffect
 from .documents import mappings
 from .nodes import GroupNode, Obstacle
 from .pods import PodTemplate
-from .toleration_form import COMPARED, GATE
+from .toleration_form import COMPARED, GATE, as_meant
 
 _NUMBER: Final = re.compile(r"0|-?[1-9][0-9]{0,18}", re.ASCII)
 
@@ -33,7 +33,8 @@ def tolerations_of(pod: PodTemplate, resources: tuple[str, ...]) -> tuple[Tolera
 
     Source: https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#extendedresourcetoleration
     """
-    own = [one for _, one in mappings(pod.spec, "tolerations")]
+    # Of what is misspelt, that is told, and not what comes of it.
+    own = [as_meant(one) for _, one in mappings(pod.spec, "tolerations")]
     added: list[Toleration] = [
         {"key": name, "operator": "Exists", "effect": str(TaintEffect.NO_SCHEDULE)}
         for name in resources

@@ -10,6 +10,7 @@ from . import (
     claim_fields,
     claim_wiring,
     counted_by_limits,
+    driver_classes,
     efa_memory,
     efa_use,
     gpu_visibility,
@@ -49,6 +50,7 @@ RULES: Final[tuple[Rule, ...]] = (
 SET_RULES: Final[tuple[SetRule, ...]] = (
     *claim_documents.SET_RULES,
     *not_served.SET_RULES,
+    *driver_classes.SET_RULES,
     *name_clashes.SET_RULES,
     *shared_devices.SET_RULES,
     *named_claims.SET_RULES,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from ..._yaml_text import AsYaml, wrong_in_manifest
 from ...findings import Finding, fault, info, warning
 from ...names import ADMIN_ACCESS_LABEL, CLAIM_KIND, TEMPLATE_KIND
 from ..documents import Document, Steps, mapping, mappings, path_of
@@ -30,13 +31,36 @@ def admin_namespaces(whole: Whole) -> Iterator[ToldOfDocument]:
             space = namespaces.get(copy.namespace)
             if space is None and copy.namespace not in of_app:
                 yield document, steps, _label_needed(steps, copy.namespace)
-            elif space is not None and not _allows(space):
-                yield document, steps, _label_missing(steps, copy.namespace)
+            elif space is not None and (said := _label(space)) != "true" and not _is_told(said):
+                yield document, steps, _label_missing(steps, copy.namespace, said)
+
+
+def admin_labels(whole: Whole) -> Iterator[ToldOfDocument]:
+    """The label of a namespace that allows admin access is a text."""
+    for document, copy in whole.readable_documents:
+        if copy.kind == "Namespace" and _is_told(said := _label(copy)):
+            steps = ("metadata", "labels", ADMIN_ACCESS_LABEL)
+            fix = f'write {ADMIN_ACCESS_LABEL}: "{_as_text(said)}", in quotes'
+            yield document, steps, wrong_in_manifest(path_of(steps), said, "a text", fix)
+
+
+def _label(namespace: Document) -> Any:
+    return mapping(namespace.metadata, "labels").get(ADMIN_ACCESS_LABEL)
+
+
+def _is_told(label: Any) -> bool:
+    """Whether a label is of a type that the API server refuses, or is not known before it runs."""
+    return label is not None and not isinstance(label, str)
+
+
+def _as_text(label: Any) -> str:
+    return "true" if label is True else str(label).lower()
 
 
 def _admin(document: Document) -> Iterator[Steps]:
-    """Where a claim asks for admin access."""
-    return (steps for steps, ask in asks_in(document) if ask.get(_ADMIN) is True)
+    """Where a claim asks for admin access; alternatives do not have the field."""
+    asked = (steps for steps, ask in asks_in(document) if ask.get(_ADMIN) is True)
+    return ((*steps, _ADMIN) for steps in asked if "firstAvailable" not in steps)
 
 
 def asks_in(document: Document) -> Iterator[tuple[Steps, Mapping[str, Any]]]:
@@ -55,19 +79,18 @@ def asks_in(document: Document) -> Iterator[tuple[Steps, Mapping[str, Any]]]:
             yield (*steps, "firstAvailable", at), option
 
 
-def _allows(namespace: Document) -> bool:
-    return mapping(namespace.metadata, "labels").get(ADMIN_ACCESS_LABEL) == "true"
-
-
-def _label_missing(steps: Steps, namespace: str) -> Finding:
+def _label_missing(steps: Steps, namespace: str, said: str | None) -> Finding:
+    label = f'{ADMIN_ACCESS_LABEL}: "true"'
+    lacks = "lacks the label" if said is None else "has another value of the label"
     return fault(
         "NamespaceWithoutAdminAccess",
-        path_of((*steps, _ADMIN)),
-        f"the namespace {namespace} among these manifests lacks the label that allows admin "
-        "access, so the API server refuses the claim",
-        got=namespace,
-        allowed=f'a namespace with the label {ADMIN_ACCESS_LABEL}: "true"',
-        fix=f'add {ADMIN_ACCESS_LABEL}: "true" to its labels, or leave {_ADMIN} out',
+        path_of(steps),
+        f"the namespace {namespace} among these manifests {lacks} that allows admin access, so the "
+        "API server refuses the claim",
+        got=AsYaml(namespace if said is None else said),
+        allowed=f"a namespace with the label {label}",
+        fix=f"{'add' if said is None else 'write'} {label} {'to' if said is None else 'among'} its "
+        f"labels, or leave {_ADMIN} out",
         source=f"{_PAGE}#admin-access",
     )
 
@@ -75,7 +98,7 @@ def _label_missing(steps: Steps, namespace: str) -> Finding:
 def _label_needed(steps: Steps, namespace: str) -> Finding:
     return info(
         "AdminAccessLabelNeeded",
-        path_of((*steps, _ADMIN)),
+        path_of(steps),
         f"the API server refuses the claim unless the namespace {namespace}, which is not among "
         f'these manifests, has the label {ADMIN_ACCESS_LABEL}: "true"',
         fix=f'see that it has {ADMIN_ACCESS_LABEL}: "true", or leave {_ADMIN} out',
@@ -101,4 +124,4 @@ def _one_device(steps: Steps) -> Finding:
     )
 
 
-SET_RULES = (admin_namespaces, counts_of_zero)
+SET_RULES = (admin_namespaces, admin_labels, counts_of_zero)

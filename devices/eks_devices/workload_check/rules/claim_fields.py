@@ -16,6 +16,7 @@ _SOURCE: Final = "https://kubernetes.io/docs/reference/kubernetes-api/workload-r
 _OF_POD: Final = "resourceClaims"
 _LISTED: Final = "claims"
 _AMOUNTS: Final = ("limits", "requests")
+_LISTED_FIELDS: Final = ("name", "request")
 _ENTRY_FIELDS: Final = ("name", "resourceClaimName", "resourceClaimTemplateName")
 # Of a Pod's spec and of a container, those that decide where it runs and what it gets there.
 _POD_FIELDS: Final = (_OF_POD, "tolerations", "nodeSelector", "affinity", "nodeName")
@@ -81,10 +82,20 @@ def misspelt(context: Context) -> Iterator[Told]:
         resources = mapping(container.content, "resources")
         yield from _unknown(context, at, resources, (*_AMOUNTS, _LISTED), but=(_OF_POD,))
         for index, one in mappings(resources, _LISTED):
-            yield from _unknown(context, (*at, _LISTED, index), one, ("name", "request"))
+            yield from _unlisted(context, (*at, _LISTED, index), one)
     for index, one in mappings(context.spec, _OF_POD):
         # A field of old versions has a rule of its own.
         yield from _unknown(context, (_OF_POD, index), one, _ENTRY_FIELDS, but=("source",))
+
+
+def _unlisted(context: Context, at: Steps, entry: Mapping[str, Any]) -> Iterator[Told]:
+    """Fields of what a container lists; one beside no name is in the place of it."""
+    for name, value in entry.items():
+        if name not in _LISTED_FIELDS:
+            near = meant(name, _LISTED_FIELDS)
+            if "name" not in entry and isinstance(value, str):
+                near = f"write name: {value}"
+            yield _no_field(context, (*at, name), name, _LISTED_FIELDS, near)
 
 
 def _misspelt(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from ...feasibility.form_advice import quoted
 from ...findings import meant
-from ...names import EFA_DRIVER
+from ...names import CLAIM_FIELDS, EFA_DRIVER
 from ...syntax import is_dns_label, is_dns_subdomain
 from ...vocabulary import DeviceType
-from ..documents import mapping, mappings
+from ..documents import Steps, mapping, mappings
 from ..pods import Container
 from .claim_content import request_names, types_of
 from .claim_fields import has_strays
@@ -33,7 +34,7 @@ def claim_sources(context: Context) -> Iterator[Told]:
     for index, entry in mappings(context.spec, "resourceClaims"):
         given = [field for field in _SOURCES if entry.get(field) is not None]
         steps = ("resourceClaims", index)
-        if len(given) != 1:
+        if len(given) != 1 and not (_is_misspelt(entry) and not given):
             code = "BothClaimSources" if given else "NoClaimSource"
             yield context.error(
                 steps,
@@ -42,17 +43,41 @@ def claim_sources(context: Context) -> Iterator[Told]:
                 "template that makes one for each Pod",
                 got=given,
                 allowed="either resourceClaimName or resourceClaimTemplateName",
-                fix=f"leave {_SOURCES[0]} out for a claim of each Pod's own, or "
-                f"{_SOURCES[1]} for one that Pods share"
-                if given
-                else f"write {_SOURCES[1]}, or {_SOURCES[0]} for a claim that Pods share"
-                + (", beside the name: `source` is gone" if "source" in entry else ""),
+                fix=_one_source(context, steps) if given else _source(entry),
                 source=_PAGE,
             )
         for field in given:
             name = entry[field]
             if name is not UNKNOWN and not (isinstance(name, str) and is_dns_subdomain(name)):
                 yield _malformed(context, (*steps, field), name)
+
+
+def _one_source(context: Context, steps: Steps) -> str:
+    """Which of two sources to leave out: the one that there is not, where one is known."""
+    there = {one.kind for one in context.claims if one.steps == steps and one.is_known}
+    if len(there) == 1:
+        return f"leave {next(one for one in _SOURCES if CLAIM_FIELDS[one] not in there)} out"
+    return (
+        f"leave {_SOURCES[0]} out for a claim of each Pod's own, or {_SOURCES[1]} for one that "
+        "Pods share"
+    )
+
+
+def _source(entry: Mapping[str, Any]) -> str:
+    """What to write for an entry without a source: what is below one, as it was once."""
+    old = mapping(entry, "source")
+    written = [(one, old[one]) for one in _SOURCES if isinstance(old.get(one), str)]
+    if len(written) == 1:
+        field, name = written[0]
+        return f"write {field}: {name} beside the name, without source:"
+    gone = ", beside the name: `source` is gone" if "source" in entry else ""
+    return f"write {_SOURCES[1]}, or {_SOURCES[0]} for a claim that Pods share{gone}"
+
+
+def _is_misspelt(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry has another field in the place of its source, of which that is told."""
+    strange = (one for one in entry if one not in ("name", "source", *_SOURCES))
+    return any(meant(one, _SOURCES) for one in strange)
 
 
 def claim_names(context: Context) -> Iterator[Told]:
@@ -90,8 +115,10 @@ def _malformed(context: Context, steps: tuple[str | int, ...], name: Any) -> Tol
 
 
 def _as_name(name: Any) -> str:
-    if isinstance(name, bool):
-        return "write it in quotes: YAML reads n, no and off as false, y, yes and on as true"
+    if name is None:
+        return "name a claim of the Pod's resourceClaims: - name: ..."
+    if told := quoted(name):
+        return told
     if isinstance(name, str) and "/" in name:
         return f"write {name.partition('/')[0]}: a container lists requests, and no alternatives"
     return "write a name of that form"
@@ -158,14 +185,22 @@ def _repeated_entry(
 
 def listed_names(context: Context) -> Iterator[Told]:
     """What a container lists of claims are names."""
+    declared = [one.get("name") for _, one in mappings(context.spec, "resourceClaims")]
     for container in context.containers:
         for index, one in mappings(mapping(container.content, "resources"), "claims"):
             steps = (*container.steps, "resources", "claims", index)
             for field in ("name", "request"):
                 value = one.get(field)
-                is_left_out = value is None and field == "request"
-                if not (isinstance(value, str) or value is UNKNOWN or is_left_out):
+                is_left_out = value is None and (field == "request" or _has_more(one))
+                # What its declaration has for a name is told there.
+                is_told = field == "name" and value is not None and value in declared
+                if not (isinstance(value, str) or value is UNKNOWN or is_left_out or is_told):
                     yield _malformed(context, (*steps, field), value)
+
+
+def _has_more(entry: Mapping[str, Any]) -> bool:
+    """Whether what a container lists has fields that there are not, of which that is told."""
+    return any(one not in ("name", "request") for one in entry)
 
 
 def listed_requests_exist(context: Context) -> Iterator[Told]:
@@ -193,7 +228,7 @@ def listed_requests_exist(context: Context) -> Iterator[Told]:
 
 def unused_claims(context: Context) -> Iterator[Told]:
     """A claim that no container lists is allocated, and gives nobody its devices."""
-    if has_strays(context):
+    if has_strays(context) or _lists_no_names(context):
         return
     used = {name for one in context.containers for name in names_of_claims(one)}
     for claim in context.claims:
@@ -211,6 +246,13 @@ def unused_claims(context: Context) -> Iterator[Told]:
             "or leave the claim out",
             source=_PAGE,
         )
+
+
+def _lists_no_names(context: Context) -> bool:
+    """Whether a container lists something that may be meant for any of the claims."""
+    lists = (mapping(one.content, "resources") for one in context.containers)
+    entries = (entry for one in lists for _, entry in mappings(one, "claims"))
+    return any(not isinstance(one.get("name"), str) for one in entries)
 
 
 def _outcome(types: set[DeviceType | None], *, of_pod: bool) -> str:

@@ -1,0 +1,111 @@
+"""Pods that never come to be, whatever nodes there are: the API server refuses a part of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ..feasibility.verdicts import Status, Verdict
+from ..findings import Finding, Severity
+from .claimed import PodClaim
+from .documents import Document
+from .pods import PodTemplate
+from .report import Remark
+
+_CLASS: Final = "MalformedDeviceClass"
+# Errors of what the API server takes: nodes, or other errors' verdicts, decide on these Pods.
+_TAKEN: Final = frozenset(
+    (
+        *("NoNodegroupServesPod", "NoNodegroupServesClaim", "AttemptFailsOnNodegroup"),
+        *("BothMechanisms", "TooManyDevicesInClaim", "ExpressionInvalid", "DistinctNotServed"),
+        *("ApiVersionNotServed", "EfaClaimOnHostNetwork", "RetiredResource", "ClaimNameClash"),
+        *("PodNameClash", "UnknownKind"),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why the Pods of a template never come to be: the code of a verdict, and its reason."""
+
+    code: str
+    reason: str
+
+    def of(self, verdict: Verdict) -> Verdict:
+        """What becomes of a verdict that nothing else is wrong with."""
+        if verdict.status in (Status.INFEASIBLE, Status.ERROR):
+            return verdict
+        return Verdict(
+            nodegroup=verdict.nodegroup,
+            status=Status.INFEASIBLE,
+            code=self.code,
+            reason=self.reason,
+            fits=0,
+        )
+
+
+def is_refusal(finding: Finding) -> bool:
+    """Whether a finding is of something that the API server does not take."""
+    return finding.severity is Severity.ERROR and finding.code not in _TAKEN
+
+
+_OF_CLAIM: Final = Refusal("MalformedClaim", "it has a claim that the API server refuses")
+
+
+class Refusals:
+    """What is refused, by all that is told.
+
+    Args:
+        remarks: What is told.
+        classes: The names of the DeviceClasses that are refused.
+    """
+
+    def __init__(self, remarks: Iterable[Remark], classes: Collection[str]) -> None:
+        wrong = [one for one in remarks if is_refusal(one.finding)]
+        self._steps: dict[int, list[tuple[str | int, ...]]] = {}
+        for one in wrong:
+            self._steps.setdefault(id(one.document), []).append(one.steps)
+        self._spaces = {one.document.name for one in wrong if one.document.kind == "Namespace"}
+        self._classes = classes
+
+    def of_pod(
+        self, pod: PodTemplate, claims: Sequence[PodClaim], classes: Collection[str]
+    ) -> Refusal | None:
+        """Why the Pods of a template never come to be; None where nothing is refused.
+
+        Args:
+            pod: The template.
+            claims: The claims that it names.
+            classes: The classes that these name.
+        """
+        within = len(pod.steps)
+        if any(steps[:within] == pod.steps for steps in self._of(pod.document)):
+            return Refusal("PodRefused", "the API server refuses the Pod")
+        if pod.document.namespace in self._spaces:
+            return Refusal("NamespaceRefused", "the API server refuses the Pod's namespace")
+        for one in claims:
+            if one.document is not None and self._of(one.document):
+                return _OF_CLAIM
+        return self.of_classes(classes)
+
+    def of_claim(self, document: Document, classes: Collection[str]) -> Refusal | None:
+        """Why a claim by itself is never served; None where nothing is refused."""
+        if self._of(document):
+            return _OF_CLAIM
+        return self.of_classes(classes)
+
+    def of_classes(self, classes: Iterable[str]) -> Refusal | None:
+        """Why claims for classes are never served; None where none of the classes is refused."""
+        wrong = next((one for one in sorted(classes) if one in self._classes), None)
+        if wrong is None:
+            return None
+        return Refusal(_CLASS, f"the API server refuses the DeviceClass {wrong}")
+
+    def _of(self, document: Document) -> list[tuple[str | int, ...]]:
+        return self._steps.get(id(document), [])
+
+
+def told_as(refusal: Refusal | None, verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
+    """Verdicts of what a refusal, if there is one, leaves to nobody."""
+    return tuple(verdicts) if refusal is None else tuple(map(refusal.of, verdicts))

@@ -1,0 +1,65 @@
+"""Names in Pods that lead to nothing that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..findings import Finding, warning
+from ..names import CLAIM_FIELDS, TEMPLATE_KIND
+from .claimed import KnownClaims, PodClaim
+from .documents import Steps, path_of, text_of
+from .pods import PodTemplate
+from .trainjobs import runtime_name
+
+
+def unknown_names(
+    pod: PodTemplate, claims: Sequence[PodClaim], known: KnownClaims
+) -> Iterator[tuple[Steps, Finding]]:
+    """Names that lead to nothing that is known."""
+    for one in claims:
+        if not (one.is_known or _has_both(pod, one)):
+            yield (
+                one.steps,
+                warning(
+                    "ClaimNotFound",
+                    path_of(one.steps),
+                    f"the {one.kind} {pod.namespace}/{one.object_name} is neither among these "
+                    "manifests nor in the plan, so it must be in the cluster already",
+                    fix=known.elsewhere(one, pod.namespace) or "name the file that holds it too",
+                ),
+            )
+    if text_of(pod.spec, "nodeName") and any(one.kind == TEMPLATE_KIND for one in claims):
+        yield ("nodeName",), _named_node()
+    if pod.is_partial:
+        yield (), _unknown_runtime(pod)
+
+
+def _has_both(pod: PodTemplate, claim: PodClaim) -> bool:
+    """Whether the entry of a claim names two, of which one has to go, as is told."""
+    entry: Any = pod.spec
+    for step in claim.steps:
+        entry = entry[step]
+    return all(entry.get(field) is not None for field in CLAIM_FIELDS)
+
+
+def _named_node() -> Finding:
+    return warning(
+        "NodeNameSkipsScheduler",
+        "nodeName",
+        "the Pod names its node, so the scheduler passes it over, and nobody allocates its claims: "
+        "it waits until somebody else does",
+        fix="select the node instead: nodeSelector: {kubernetes.io/hostname: ...}",
+        source="https://kubernetes.io/docs/concepts/scheduling-eviction/"
+        "dynamic-resource-allocation/#pre-scheduled-pods",
+    )
+
+
+def _unknown_runtime(pod: PodTemplate) -> Finding:
+    return warning(
+        "RuntimeNotFound",
+        "spec.runtimeRef",
+        f"the runtime {runtime_name(pod.document)} is not among these manifests, so only what the "
+        "TrainJob itself says of its Pods is looked at",
+        fix="name the file that holds the runtime too",
+    )

@@ -1,0 +1,110 @@
+"""What the API server refuses is served by none, and is told once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.workload_manifests import GPU, P5, checked, codes, plan_of, pod, request, template
+
+CLASS = {
+    "apiVersion": "resource.k8s.io/v1",
+    "kind": "DeviceClass",
+    "metadata": {"name": "own"},
+    "spec": {"selectors": [{"cel": {"expression": "device.driver = 1"}}]},
+}
+CLAIM, OWN = template("gpu", request()), template("gpu", request("own"))
+ADMIN = "resource.kubernetes.io/admin-access"
+
+
+def namespace(label: Any) -> dict[str, Any]:
+    labels = {ADMIN: label}
+    return {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": "default", "labels": labels},
+    }
+
+
+def renamed(name: str, **more: Any) -> dict[str, Any]:
+    return CLAIM | {"metadata": {"name": name, **more}}
+
+
+IS_NVIDIA = "device.driver == 'gpu.nvidia.com'"
+SOURCE = [{"name": "gpu", "source": {"resourceClaimTemplateName": "gpu"}}]
+LISTED = {"name": "main", "image": "x", "resources": {"claims": [{"claim": "gpu"}]}}
+TOLERATION = [{"operator": "exists"}]
+ADMIN_CLAIM = template("gpu", request(adminAccess=True))
+REFUSED: dict[str, tuple[str, str, list[Any]]] = {
+    "class": (
+        "MalformedDeviceClass",
+        "MalformedDeviceClass",
+        [CLASS, template("gpu", request("own"))],
+    ),
+    "claim": ("MalformedClaim", "MalformedClaim", [template("gpu", request(count=-1))]),
+    "metadata": ("MalformedMetadata", "MalformedClaim", [renamed("gpu", labels={"a b": "c"})]),
+    "namespace": ("WrongType", "NamespaceRefused", [namespace(True), CLAIM]),
+    "label": ("NamespaceWithoutAdminAccess", "MalformedClaim", [namespace("no"), ADMIN_CLAIM]),
+}
+PODS: dict[str, tuple[str, dict[str, Any]]] = {
+    "source": ("NoClaimSource", {"resourceClaims": SOURCE}),
+    "listed": ("UnknownField", {"containers": [LISTED]}),
+    "toleration": ("MalformedToleration", {"tolerations": TOLERATION}),
+    "amount": ("MalformedQuantity", {"limits": {"memory": "10GB"}}),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_pods_of_what_is_refused_are_served_by_none(name: str) -> None:
+    told, code, manifests = REFUSED[name]
+    report = checked(plan_of(P5), *manifests, pod("gpu"))
+    assert codes(report) == [told]
+    (found,) = report.pods
+    assert [(str(one.status), one.code, one.fits) for one in found.verdicts] == [
+        ("infeasible", code, 0)
+    ]
+
+
+@pytest.mark.parametrize("name", PODS)
+def test_pods_that_are_refused_are_served_by_none(name: str) -> None:
+    told, options = PODS[name]
+    report = checked(plan_of(P5), CLAIM, pod("gpu", **options))
+    assert codes(report) == [told]
+    (found,) = report.pods
+    assert [one.code for one in found.verdicts] == ["PodRefused"]
+
+
+def test_a_claim_of_a_refused_class_that_no_pod_names_is_served_by_none() -> None:
+    report = checked(plan_of(P5), CLASS, OWN)
+    assert codes(report) == ["MalformedDeviceClass"]
+    assert [one.verdicts[0].code for one in report.claims] == ["MalformedDeviceClass"]
+
+
+def test_what_is_not_refused_is_served() -> None:
+    two = [pod("gpu", name="right"), pod("gpu", name="wrong", tolerations=TOLERATION)]
+    report = checked(plan_of(P5), CLAIM, *two)
+    assert [bool(one.serving) for one in report.pods] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("expression", "told"),
+    [
+        (f"{IS_NVIDIA} && device.attributes['gpu.nvidia.com'].type == 'gpu'", []),
+        ("device.driver == 'dra.net'", ["DriverClassReplaced", "NoNodegroupServesPod"]),
+    ],
+)
+def test_a_class_of_a_driver_that_selects_other_devices_is_told(
+    expression: str, told: list[str]
+) -> None:
+    given = {"selectors": [{"cel": {"expression": expression}}]}
+    written = CLASS | {"metadata": {"name": "gpu.nvidia.com"}, "spec": given}
+    one = template("gpu", request(GPU, 1, IS_NVIDIA))
+    report = checked(plan_of(P5), written, one, pod("gpu"))
+    assert sorted(codes(report)) == told
+
+
+def test_of_a_class_that_selects_nothing_no_driver_is_told() -> None:
+    spec = {"selectors": [{"cel": {"expression": "device.driver == 'nobody'"}}]}
+    report = checked(plan_of(P5), CLASS | {"spec": spec}, OWN, pod("gpu"))
+    (found,) = (one.finding for one in report.remarks)
+    assert "no device of this group's nodes is one that the class own selects" in found.message
