@@ -51,10 +51,10 @@ def template(*parts: dict[str, Any]) -> dict[str, Any]:
 
 
 @functools.cache
-def group_of(instance_type: str, **options: Any) -> ClusterPlan:
+def group_of(instance_type: str, *, version: str = "1.36", **options: Any) -> ClusterPlan:
     """The plan of a cluster with one group, with EFAs where the type has them."""
     spec = NodegroupSpec(name="g", instance_type=instance_type, max_size=1, **options)
-    return plan_cluster(kubernetes_version="1.36", nodegroups=[spec])
+    return plan_cluster(kubernetes_version=version, nodegroups=[spec])
 
 
 def verdict(instance_type: str, *claims: Any, **options: Any) -> Verdict:

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from tests.cluster.oracle.comparison import Comparison
 from tests.cluster.oracle.oracle import Answer, Scope, gates, question
-from tests.feasibility.test_cel_advice import REFUSED
+from tests.feasibility.test_cel_advice import REFUSED, TAKEN, TAKEN_LATER
 from tests.generated.shares_and_parts import CLASS, CLASSES, Generator, held, judgement, stored
 
+from eks_devices.feasibility.expressions import refusal
 from eks_devices.feasibility.judge import judged
 
 CASES, MOST_PODS = 600, 12
@@ -85,6 +86,13 @@ def test_what_is_told_as_refused_is_refused(oracle):
     comparison = Comparison(oracle)
 
     assert [text for text, _ in REFUSED if not comparison.is_refused(text)] == []
+
+
+def test_what_is_taken_is_refused_by_no_minor_that_has_it(oracle):
+    comparison = Comparison(oracle)
+    later = [text for text in TAKEN_LATER if refusal(text, oracle.minor) is None]
+
+    assert [text for text in (*TAKEN, *later) if comparison.is_refused(text)] == []
 
 
 def served(oracle, case):

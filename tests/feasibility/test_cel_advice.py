@@ -7,8 +7,10 @@ from tests.feasibility_claims import GPU, claim, exactly, verdict
 from tests.generated.expressions import Wild
 from tests.generated.nodes import MADE_UP
 
+from eks_devices import EksDevicesError
 from eks_devices._frozen import FrozenDict
-from eks_devices.feasibility.expressions import Outcome, evaluate, selector
+from eks_devices.feasibility.class_form import read_class
+from eks_devices.feasibility.expressions import Outcome, evaluate, refusal, selector
 from eks_devices.feasibility.slices import NodeDevice
 
 OWN = "device.attributes['gpu.nvidia.com']"
@@ -69,10 +71,21 @@ REFUSED = [
         "write has(device.attributes['domain'].name), or 'domain' in device.attributes",
     ),
     (f"{NAME} == 'x' )(", "mend the expression"),
+    (f"{MEMORY}.sign() == 1", f"write sign({MEMORY}), with the value in the brackets"),
+    ("quantity('1Gi').sign() == 1", "write sign(quantity('1Gi')), with the value in the brackets"),
+    ("'abc'.reverse() == 'cba'", "it is there as list.reverse()"),
+    ("['a'].sum() == 'a'", "it is there as list(numbers).sum()"),
+    ("sets.contains('a', ['a'])", "it is there as sets.contains(list, list)"),
+]
+# What is formatted is looked at in new claims alone, not where the allocator meets it.
+REFUSED_WHEN_NEW = [
+    (f"'%s'.format([{NAME}]) == 'x'", f"write string({NAME}) in its list"),
+    (f"'%s'.format([{MEMORY}]) == 'x'", "compare it by compareTo"),
+    (f"'%s'.format(['a', {NAME}]) == 'x'", "give it one value for each"),
 ]
 
 
-@pytest.mark.parametrize(("text", "fix"), REFUSED)
+@pytest.mark.parametrize(("text", "fix"), [*REFUSED, *REFUSED_WHEN_NEW])
 def test_what_the_server_refuses_is_told_with_what_to_write(text, fix):
     found = verdict("p5.48xlarge", claim(exactly(GPU, text)))
 
@@ -141,16 +154,73 @@ def test_odd_expressions_have_advice_too(text):
     assert found.fix
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"sets.contains(['x'], [{NAME}])",
-        f"sets.intersects(['x'], [{NAME}])",
-        f"format.dns1123Label().validate({NAME}) == optional.none()",
-        f"{OWN}.minor in lists.range(8)",
-    ],
-)
+# Functions of Kubernetes that the engine lacks, as they are called.
+TAKEN = [
+    f"sets.contains(['x'], [{NAME}])",
+    f"sets.intersects(['x'], [{NAME}])",
+    f"format.dns1123Label().validate({NAME}) == optional.none()",
+    f"format.named('uuid').value().validate({NAME}).hasValue()",
+    f"{NAME}.find('[0-9]+') == '80' && {NAME}.findAll('[A-Z]', 2).size() == 2",
+    f"{NAME}.indexOf('H100', 2) >= 0 && {NAME}.lastIndexOf('0') > 1",
+    f"{MEMORY}.add(quantity('1Gi')).sub(5).isGreaterThan(quantity('1Gi'))",
+    f"semver('v9', true).compareTo({OWN}.driverVersion) <= 0",
+    "isSemver('9', true)",
+    "[1, 2].sum() == 3 && [1.5].max() > 1.0 && [2u].min() == 2u",
+    "[true].isSorted() || [duration('1h')].sum() > duration('1s')",
+    "['a'].indexOf('a') == 0 && [1].first().value() == [1].last().value()",
+    "sets.equivalent([optional.of(1)].unwrapOpt(), optional.unwrap([optional.of(1)]))",
+    "ip('10.0.0.1').family() == 4 && cidr('10.0.0.0/8').containsIP('10.0.0.1')",
+    "string(cidr('10.0.0.0/8').ip()) == '10.0.0.0'",
+    "url('https://a.b/c?d=e').getQuery()['d'].size() == 1",
+    "strings.quote('a') == 'b' && '%s: %d'.format(['a', 1]) == 'a: 1'",
+    f"dyn({NAME}) != 5 && string(1) == '1'",
+]
+TAKEN_LATER = [
+    f"{OWN}.minor in lists.range(8)",
+    "[1, 2, 2].distinct().reverse().slice(0, 1).size() == 1",
+    "[[3], [1]].flatten().sort() == [1, 3]",
+]
+
+
+@pytest.mark.parametrize("text", [*TAKEN, *TAKEN_LATER])
 def test_a_function_that_the_engine_lacks_is_no_unknown_name(text):
     found = selector(text).problem
     assert found is not None
     assert found.outcome is Outcome.UNCLEAR
+
+
+@pytest.mark.parametrize("text", TAKEN_LATER)
+def test_a_function_is_refused_by_minors_that_do_not_have_it_yet(text):
+    assert refusal(text, "1.35") is None
+    assert refusal(f'"{text}" == "x"', "1.34") is None
+
+    why, fix = refusal(text, "1.34") or ("", "")
+
+    assert "from Kubernetes 1.35 on" in why
+    assert fix.endswith("or upgrade the cluster to 1.35")
+
+
+def test_a_field_of_devices_is_refused_where_its_gate_is_off_and_evaluated_where_it_is_on():
+    text = "device.allowMultipleAllocations == false"
+    found = verdict("p5.48xlarge", claim(exactly(GPU, text)), version="1.35")
+
+    assert (found.status, found.code) == ("error", "ExpressionInvalid")
+    assert found.fix == (
+        "leave device.allowMultipleAllocations out, or upgrade the cluster to 1.36"
+    )
+    assert verdict("p5.48xlarge", claim(exactly(GPU, text))).status == "feasible"
+    text = text.replace("==", "!=")
+    assert verdict("p5.48xlarge", claim(exactly(GPU, text))).status == "infeasible"
+
+
+def test_a_class_is_held_against_the_same_minor():
+    text = "device.driver == 'gpu.nvidia.com' && [1].reverse() == [1]"
+    own = {
+        "kind": "DeviceClass",
+        "metadata": {"name": "own"},
+        "spec": {"selectors": [{"cel": {"expression": text}}]},
+    }
+
+    assert read_class(own, "own", kubernetes_version="1.35") == ("own", (text,))
+    with pytest.raises(EksDevicesError, match=r"from Kubernetes 1\.35 on"):
+        read_class(own, "own", kubernetes_version="1.34")

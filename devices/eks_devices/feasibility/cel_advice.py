@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from ..findings import alike, meant, question
+from .cel_signatures import ways_to_call
 
 MEND: Final = "mend the expression"
 """Where nothing better is known."""
@@ -31,6 +32,10 @@ _DOTTED: Final = re.compile(
     r"device\s*\.\s*(attributes|capacity)\.(\w+(?:\.\w+)+)\.(\w+)\b(?!\s*\()", re.ASCII
 )
 _CALLED: Final = re.compile(r"\b(\w+)\s*\(\s*([^,()]+),\s*([^()]+)\)")
+_VALUE_BEFORE: Final = (
+    r"""(\w+\([^()]*\)|device\s*\.\s*\w+\s*\[[^\[\]]*\]\s*\.\s*\w+|'[^'\\]*'|"[^"\\]*")"""
+)
+_MOST_WAYS: Final = 3
 _AFTER: Final = re.compile(r"""\s*('[^']*'|"[^"]*")?""")
 
 Advice = Callable[["re.Match[str]", str], str]
@@ -102,8 +107,24 @@ def _unknown_function(name: str, text: str) -> str:
     call = next((one for one in _CALLED.finditer(text) if one[1] == name), None)
     if call and name in _METHODS:
         return f"write {call[2].strip()}.{name}({call[3].strip()})"
+    if told := _in_front(name, text):
+        return told
     is_called = re.search(rf"\b{re.escape(name)}\s*\(", text)
     return meant(name, [*_METHODS, *_FUNCTIONS]) or ("" if is_called else "write texts in quotes")
+
+
+def _in_front(name: str, text: str) -> str:
+    """What to write for a function that takes its value in brackets, and has it in front."""
+    if not any(one.startswith(f"{name}(") for one in ways_to_call(name)):
+        return ""
+    found = re.search(rf"{_VALUE_BEFORE}\s*\.\s*{name}\s*\(\s*\)", text)
+    return f"write {name}({found[1] if found else '...'}), with the value in the brackets"
+
+
+def _other_types(found: re.Match[str], _: str) -> str:
+    """How a function is called that is there for other types."""
+    ways = ways_to_call(found[1])
+    return f"it is there as {' and '.join(ways[:_MOST_WAYS])}" if ways else ""
 
 
 def _mismatched(found: re.Match[str], text: str) -> str:
@@ -162,6 +183,7 @@ _KNOWN: Final[tuple[tuple[re.Pattern[str], Advice], ...]] = (
         lambda *_: "write .contains('...') for a part of a text, or in ['...'] for one of several",
     ),
     (re.compile(r"undeclared reference to '([^']+)'"), _unknown_name),
+    (re.compile(r"no matching overload for '([\w.]+)' applied"), _other_types),
     (re.compile(r":([0-9]+): Syntax error: (?:mismatched|extraneous) input '(.+?)' "), _mismatched),
     (re.compile(r"token recognition error at: '(.*)'"), _unreadable),
     (re.compile(r"of type ([A-Z]+)"), _no_truth),

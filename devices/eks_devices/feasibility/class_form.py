@@ -13,8 +13,7 @@ from ..typecheck import is_token
 from .api_minors import api_of
 from .api_rules import Broken, broken_configs, unknown_fields
 from .asked import ClaimReader
-from .cel_advice import MEND
-from .expressions import Outcome, selector
+from .expressions import refusal
 
 _FIELDS: Final = ("selectors", "config", "extendedResourceName")
 _CONFIG: Final = ("opaque",)
@@ -55,10 +54,10 @@ def read_class(
 def _broken(spec: Mapping[str, Any], selectors: tuple[str, ...], version: str) -> Iterator[Broken]:
     yield from unknown_fields(spec, _FIELDS, "spec")
     for index, text in enumerate(selectors):
-        found = selector(text).problem
-        if found is not None and found.outcome is Outcome.FAILS:
+        if found := refusal(text, version):
+            why, fix = found
             at = f"spec.selectors[{index}].cel.expression"
-            yield Broken(at, text, f"an expression: {found.text}", found.fix or MEND)
+            yield Broken(at, text, f"an expression: {why}", fix)
     yield from broken_configs(spec.get("config"), "spec", frozenset(), fields=_CONFIG)
     name = spec.get(_NAME)
     if name is not None and not (is_token(name) or _is_extended(name, version)):

@@ -7,6 +7,7 @@ the engine can call a function of ours with maps, but not with types of our own.
 from __future__ import annotations
 
 import functools
+import json
 import math
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
@@ -14,10 +15,12 @@ from typing import Any, Final, NoReturn
 from ..extras import how_to_install
 from ..findings import EksDevicesError, fault
 from . import cel_values
+from .cel_signatures import environment
 
 DRIVER: Final = "device.driver"
 ATTRIBUTES: Final = "device.attributes"
 CAPACITY: Final = "device.capacity"
+SHARED: Final = "device.allowMultipleAllocations"
 # The domains that a device has attributes, or capacities, of.
 ATTRIBUTE_DOMAINS: Final = "device.attributeDomains"
 CAPACITY_DOMAINS: Final = "device.capacityDomains"
@@ -56,18 +59,16 @@ def _missing() -> Any:
 @functools.cache
 def checker() -> Any:
     """The environment that says whether Kubernetes accepts an expression, and its type."""
-    types = engine().Type
-    amount, version = (types.AbstractType(f"kubernetes.{one}") for one in ("Quantity", "Semver"))
-    inner = types.Map(types.STRING, types.DYN)
-    return _environment(
-        {
-            DRIVER: types.STRING,
-            ATTRIBUTES: types.Map(types.STRING, inner),
-            CAPACITY: types.Map(types.STRING, types.Map(types.STRING, amount)),
-        },
-        amount,
-        version,
+    cel = engine()
+    from cel_expr_python.ext import (  # type: ignore[import-untyped]  # noqa: PLC0415
+        ext_bindings,
+        ext_optional,
     )
+
+    # JSON is YAML.
+    config = cel.NewEnvConfigFromYaml(json.dumps(environment()))
+    extensions = [ext_bindings.ExtBindings(), ext_optional.ExtOptional()]
+    return cel.NewEnv(config=config, extensions=extensions)
 
 
 @functools.cache
@@ -78,16 +79,17 @@ def evaluator() -> Any:
     domains = types.List(types.STRING)
     variables = {
         DRIVER: types.STRING,
+        SHARED: types.BOOL,
         ATTRIBUTES: tagged,
         CAPACITY: tagged,
         ATTRIBUTE_DOMAINS: domains,
         CAPACITY_DOMAINS: domains,
     }
-    return _environment(variables, tagged, tagged)
+    return _environment(variables, tagged)
 
 
-def _environment(variables: dict[str, Any], amount: Any, version: Any) -> Any:
-    from cel_expr_python.ext import (  # type: ignore[import-untyped]  # noqa: PLC0415
+def _environment(variables: dict[str, Any], value: Any) -> Any:
+    from cel_expr_python.ext import (  # noqa: PLC0415
         ext_bindings,
         ext_optional,
         ext_strings,
@@ -95,7 +97,7 @@ def _environment(variables: dict[str, Any], amount: Any, version: Any) -> Any:
 
     return engine().NewEnv(
         variables=variables,
-        functions=_functions(amount, version),
+        functions=_functions(value),
         extensions=[
             ext_bindings.ExtBindings(),
             ext_optional.ExtOptional(),
@@ -104,28 +106,27 @@ def _environment(variables: dict[str, Any], amount: Any, version: Any) -> Any:
     )
 
 
-def _functions(amount: Any, version: Any) -> list[Any]:
-    """The declarations; where both kinds are one type, each function has one overload for it."""
+def _functions(value: Any) -> list[Any]:
+    """The declarations, quantities and versions being one type."""
     types = engine().Type
-    kinds = [amount] if amount is version else [amount, version]
-    pairs = [[kind, kind] for kind in kinds]
+    pairs = [[value, value]]
     return [
-        _function("quantity", amount, [[types.STRING]], cel_values.quantity, member=False),
+        _function("quantity", value, [[types.STRING]], cel_values.quantity, member=False),
         _function("isQuantity", types.BOOL, [[types.STRING]], cel_values.is_quantity, member=False),
-        _function("semver", version, [[types.STRING]], cel_values.semver, member=False),
+        _function("semver", value, [[types.STRING]], cel_values.semver, member=False),
         _function("isSemver", types.BOOL, [[types.STRING]], cel_values.is_semver, member=False),
         _function("compareTo", types.INT, pairs, cel_values.compare),
         _function("isGreaterThan", types.BOOL, pairs, lambda a, b: cel_values.compare(a, b) > 0),
         _function("isLessThan", types.BOOL, pairs, lambda a, b: cel_values.compare(a, b) < 0),
-        _function("sign", types.INT, [[amount]], _sign, member=False),
-        _function("isInteger", types.BOOL, [[amount]], _is_integer),
-        _function("asInteger", types.INT, [[amount]], _as_integer),
-        _function("asApproximateFloat", types.DOUBLE, [[amount]], _as_float),
+        _function("sign", types.INT, [[value]], _sign, member=False),
+        _function("isInteger", types.BOOL, [[value]], _is_integer),
+        _function("asInteger", types.INT, [[value]], _as_integer),
+        _function("asApproximateFloat", types.DOUBLE, [[value]], _as_float),
         *(
-            _function(name, types.INT, [[version]], functools.partial(_part, index))
+            _function(name, types.INT, [[value]], functools.partial(_part, index))
             for index, name in enumerate(("major", "minor", "patch"))
         ),
-        _function(REFUSED, types.BOOL, [[version, types.STRING]], _refuse),
+        _function(REFUSED, types.BOOL, [[value, types.STRING]], _refuse),
     ]
 
 

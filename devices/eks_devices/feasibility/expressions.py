@@ -8,7 +8,10 @@ from enum import StrEnum
 from typing import Any, Final
 
 from . import form
-from .cel_advice import advice
+from .cel_advice import MEND, advice
+from .cel_formats import unformattable
+from .cel_lists import mixed_lists
+from .cel_minors import not_there_yet
 from .costs import too_costly
 from .engine import (
     ATTRIBUTE_DOMAINS,
@@ -16,6 +19,7 @@ from .engine import (
     CAPACITY,
     CAPACITY_DOMAINS,
     DRIVER,
+    SHARED,
     checker,
     engine,
     evaluator,
@@ -31,7 +35,7 @@ from .engine_words import (
 )
 from .slices import NodeDevice
 from .types_known import failing
-from .unlike import unlike, written_patterns
+from .unlike import unlike, unread, written_patterns
 
 MAX_LENGTH: Final = 10 * 1024
 """Bytes of an expression that the API server takes.
@@ -41,7 +45,6 @@ CELSelectorExpressionMaxLength)
 """
 # Brackets in brackets that Kubernetes takes.
 _DEEPEST: Final = 250
-_ANY: Final = "DYN"
 # What the engine says of a bound map after a macro went through one.
 _LOST_VARIABLE: Final = "SELECT to non-message type"
 _MAP_KEY: Final = "Invalid map key type"
@@ -110,22 +113,31 @@ def selector(text: str) -> Selector:
     )
 
 
+def refusal(text: str, version: str) -> tuple[str, str] | None:
+    """Why the API server of a minor refuses an expression, and what to write; None where not."""
+    found = selector(text).problem
+    if found is not None and found.outcome is Outcome.FAILS:
+        return found.text, found.fix or MEND
+    return not_there_yet(text, version)
+
+
 def _problem(text: str) -> Answer | None:
     if refused := _no_text(text):
         return Answer(Outcome.FAILS, refused, "shorten it, or write whole characters")
-    unimitated = form.unimitated(text) or unlike(text)
     try:
         kind = checker().compile(text).return_type()
     except RuntimeError as error:
-        return _refused(text, str(error), unimitated)
-    if unimitated:
-        return Answer(Outcome.UNCLEAR, unimitated)
-    if refused := _no_truth(kind) or _no_pattern(text):
+        return _refused(text, str(error))
+    refused = _no_truth(kind) or _no_pattern(text)
+    if refused and not unread(text):
         return Answer(Outcome.FAILS, refused, advice(text, refused))
-    if (mixed := _mixed(text)) is not None:
-        return mixed
-    costly = too_costly(text)
-    return Answer(Outcome.UNCLEAR, costly) if costly else None
+    mixed, is_certain = mixed_lists(text)
+    if is_certain:
+        return Answer(Outcome.FAILS, mixed, "write values of one type")
+    if wrong := unformattable(text):
+        return Answer(Outcome.FAILS, *wrong)
+    left_open = form.unimitated(text) or unlike(text) or mixed or too_costly(text)
+    return Answer(Outcome.UNCLEAR, left_open) if left_open else None
 
 
 def _no_text(text: str) -> str:
@@ -138,15 +150,15 @@ def _no_text(text: str) -> str:
     return "" if is_whole else "it holds half of a character"
 
 
-def _refused(text: str, told: str, unimitated: str) -> Answer:
+def _refused(text: str, told: str) -> Answer:
     """What an error of the checker means, which may be one of the engine alone."""
     why = ""
     if mixes_numbers(told):
         why = "it orders numbers of two types, which the engine does not"
     elif is_too_deep(told) and form.depth(text) < _DEEPEST:
         why = "it is nested more deeply than the engine follows"
-    elif not (names_nothing(text, told) or is_no_cel(text, told)):
-        why = unimitated
+    elif unread(text) and not (names_nothing(text, told) or is_no_cel(text, told)):
+        why = form.unimitated(text) or unlike(text)
     if why:
         return Answer(Outcome.UNCLEAR, why)
     return Answer(Outcome.FAILS, with_place(told), advice(text, in_words(told)))
@@ -165,35 +177,6 @@ def _no_pattern(text: str) -> str:
         if value.type() == engine().Type.ERROR:
             return f"it matches with no pattern: {pattern[:LONGEST]}"
     return ""
-
-
-def _mixed(text: str) -> Answer | None:
-    """What Kubernetes has against a list, or a map, of several types; None without one."""
-    parts = form.lists(text) + [each for one in form.maps(text) for each in one]
-    found = [answer for one in parts if (answer := _of_one_type(one)) is not None]
-    return next(iter(sorted(found, key=lambda one: one.outcome is not Outcome.FAILS)), None)
-
-
-def _of_one_type(elements: list[str]) -> Answer | None:
-    kinds = dict.fromkeys(_kind(one) for one in elements if one.strip())
-    certain = [one for one in kinds if one and (one == _ANY or _ANY not in one)]
-    # An empty list or map is of any type of its kind.
-    if len(certain) > 1 or len({one.partition("<")[0] for one in kinds if one}) > 1:
-        text = f"a list or a map holds values of several types: {', '.join(filter(None, kinds))}"
-        return Answer(Outcome.FAILS, text, "write values of one type")
-    if len(elements) > 1 and "" in kinds:
-        return Answer(Outcome.UNCLEAR, "a list or a map holds values of types that are not known")
-    return None
-
-
-def _kind(element: str) -> str:
-    """The type of an element of a list; empty where it has none of its own."""
-    try:
-        kind = checker().compile(element).return_type()
-    except RuntimeError:
-        # It is of a variable of the expression's own.
-        return ""
-    return str(kind.name())
 
 
 @functools.lru_cache(maxsize=4096)
@@ -219,13 +202,22 @@ def evaluate(text: str, device: NodeDevice) -> Answer:
     if at_run_time:
         if any(_is_false(part.strip(), device) for part in form.conjuncts(text)):
             return _FALSE
-        answer = Answer(Outcome.UNCLEAR, f"it reads {', '.join(at_run_time[:3])}")
+        answer = Answer(Outcome.UNCLEAR, _left_to_node(at_run_time, found.names))
     elif form.uses_strangely(text, device.versions):
         answer = Answer(Outcome.UNCLEAR, "it does more with a version than compare it")
     else:
         answer = _evaluated(text, found.literals, device)
     is_settled = answer.outcome in (Outcome.TRUE, Outcome.FALSE)
     return answer if is_settled else _failure(text, device) or answer
+
+
+def _left_to_node(at_run_time: list[str], words: frozenset[str]) -> str:
+    """What an expression reads that only a running node knows."""
+    named = [one for one in at_run_time if one.rpartition("/")[2] in words]
+    told = ", ".join((named or at_run_time)[:3])
+    if named:
+        return f"it reads {told}"
+    return f"it goes through what a device has, of which only a running node knows {told}"
 
 
 def _is_false(part: str, device: NodeDevice) -> bool:
@@ -258,6 +250,7 @@ def _evaluated(text: str, literals: frozenset[str], device: NodeDevice) -> Answe
     capacity = device.by_domain(device.capacity)
     data = {
         DRIVER: device.driver,
+        SHARED: device.is_shared,
         ATTRIBUTES: empty | attributes,
         CAPACITY: empty | capacity,
         ATTRIBUTE_DOMAINS: [*attributes],

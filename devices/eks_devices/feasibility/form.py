@@ -18,12 +18,12 @@ QUOTED: Final = re.compile(
     re.DOTALL,
 )
 _PLAIN: Final = re.compile(r"""'[^'\\]*'|"[^"\\]*\"""")
-_DEVICE: Final = re.compile(r"(?<![\w.])device\b")
+DEVICE: Final = re.compile(r"(?<![\w.])device\b")
 _LITERAL: Final = r"""(?:'[^'\\\n]*'|"[^"\\\n]*")"""
 # The ways to look at a device that are imitated: its driver, one domain by its name, and whether
 # there is a domain.
 _SEEN: Final = re.compile(
-    rf"""device\s*\.\s*(?:driver\b|(?:attributes|capacity)\s*\[\s*\??\s*{_LITERAL}\s*\])"""
+    rf"""device\s*\.\s*(?:driver\b|allowMultipleAllocations\b|(?:attributes|capacity)\s*\[\s*\??\s*{_LITERAL}\s*\])"""
 )
 _DOMAIN_EXISTS: Final = re.compile(
     rf"({_LITERAL}\s+in\s+)device\s*\.\s*(attributes|capacity)\b(?!\s*[.\[])"
@@ -54,8 +54,16 @@ _ENDS: Final = r"\s*(?:$|&&|\|\||[)?:,\]])"
 # An index that is no plain string or number, in a text without what its strings hold.
 _COMPUTED: Final = re.compile(r"(\b\w+|[)\]])\s*\[(?!\s*\??\s*(?:''|[0-9]+)\s*\])")
 _THROUGH: Final = re.compile(r"\.\s*(?:all|exists|exists_one|map|filter|size)\s*\(|\bsize\s*\(")
-_OWN_LOOP: Final = re.compile(r"\[[^\[\]()]*\]\s*(\.\s*(?:all|exists|exists_one|map|filter))\s*\(")
-_SIZE_OF_VALUE: Final = re.compile(r"(?<=\])\s*\.\s*\w+\s*\.\s*size\s*\(\s*\)")
+_OWN_LOOP: Final = re.compile(
+    r"\[(?:[^\[\]()]|\[\s*''\s*\])*\](\s*\.\s*(?:all|exists|exists_one|map|filter))\s*\("
+)
+_OF_DEVICE: Final = r"(?:\.\s*\w+|\[\s*''\s*\])"
+_SIZE_OF_VALUE: Final = re.compile(
+    rf"(?<=\])\s*{_OF_DEVICE}\s*\.\s*size\s*\(\s*\)"
+    rf"|\bsize\s*\(\s*device\s*\.\s*\w+\s*\[\s*''\s*\]\s*{_OF_DEVICE}\s*\)"
+)
+_LOOKS_FOR: Final = re.compile(r"\bin\b")
+_CALLED: Final = re.compile(r"[\w.]*\w")
 # A version beside which Kubernetes takes nothing but a version, the other side being computed.
 _VERSION_FIRST: Final = re.compile(
     r"\borValue\s*\(\s*(?:semver|quantity)\s*\([^()]*\)\s*\)\s*(?:==|in\b)"
@@ -109,17 +117,17 @@ def unimitated(text: str) -> str:
     if _HAS_DEVICE.search(stripped):
         return "it asks whether the device has a field"
     if found := _ABSENT.search(stripped):
-        return f"it calls {found[0].strip(' .(')}, which the engine does not have"
+        return f"it calls {_CALLED.findall(found[0])[0]}, which is not worked out here"
     if "`" in stripped:
         return "it has names in backticks"
     if _TYPES.search(stripped):
         return "it looks at the type of a value"
     if _VERSION_FIRST.search(stripped) or _LISTED.search(stripped):
         return "it compares a version or a quantity that comes first with what it computes"
-    without = _SEEN.sub("", _DOMAIN_EXISTS.sub("", _comments_gone(text)))
+    without = _SEEN.sub("", _DOMAIN_EXISTS.sub("", comments_gone(text)))
     return (
         "it looks at the device as a whole, or at a domain whose name is no plain string"
-        if _DEVICE.search(bare(without))
+        if DEVICE.search(bare(without))
         else ""
     )
 
@@ -161,7 +169,7 @@ def goes_through(text: str) -> bool:
     stripped = _SIZE_OF_VALUE.sub("", _own_loops_gone(bare(text)))
     if _THROUGH.search(stripped):
         return True
-    if "+" in stripped:
+    if "+" in stripped and _LOOKS_FOR.search(stripped):
         return True
     return any(one[1] != "in" for one in _COMPUTED.finditer(stripped))
 
@@ -275,5 +283,6 @@ def looks_up(text: str, versions: frozenset[str]) -> bool:
 _DOMAINS: Final = {"attributes": ATTRIBUTE_DOMAINS, "capacity": CAPACITY_DOMAINS}
 
 
-def _comments_gone(text: str) -> str:
+def comments_gone(text: str) -> str:
+    """An expression without its comments."""
     return QUOTED.sub(lambda one: " " if one[0].startswith("//") else one[0], text)

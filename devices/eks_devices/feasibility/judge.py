@@ -11,10 +11,10 @@ from .._frozen import FrozenDict
 from ..findings import meant
 from ..names import GPU_DRIVER
 from .allocation import allocate, held_after
-from .cel_advice import MEND, domain_in_quotes
+from .cel_advice import domain_in_quotes
 from .classes import driver_of
 from .endings import NO_CAUSE, Cause, Ending, Pick, Result
-from .expressions import Outcome, selector
+from .expressions import refusal
 from .failures import failure
 from .flow import decided
 from .holdings import NOTHING_HELD, Holdings
@@ -51,7 +51,9 @@ def judged(
         EksDevicesError: The CEL engine is not installed.
     """
     asks = [ask for _, _, ask in _named_asks(wanted)]
-    if refused := _distinct_refused(wanted, node.scheduler) or _refused(wanted, classes):
+    if refused := _distinct_refused(wanted, node.scheduler) or _refused(
+        wanted, classes, node.scheduler.version
+    ):
         return refused
     given = problem(wanted, node, classes)
     found = _searched(given)
@@ -90,7 +92,7 @@ def _not_allocated(
 
 
 def _refused(
-    wanted: tuple[Wanted, ...], classes: FrozenDict[str, tuple[str, ...]]
+    wanted: tuple[Wanted, ...], classes: FrozenDict[str, tuple[str, ...]], version: str
 ) -> Judgement | None:
     """What the API server refuses, and what no cluster of the plan has."""
     for claim, name, ask in _named_asks(wanted):
@@ -101,11 +103,10 @@ def _refused(
             cause = replace(place, code="ClassNotInstalled", text=text, fix=fix)
             return Judgement(Status.INFEASIBLE, cause)
         for number, text in enumerate(ask.selectors):
-            found = selector(text).problem
-            if found is not None and found.outcome is Outcome.FAILS:
-                told = f"request {ask.name}: the API server refuses selector {number}: {found.text}"
-                fix = domain_in_quotes(text) or found.fix or MEND
-                where = replace(place, selector=number, fix=fix)
+            if found := refusal(text, version):
+                why, fix = found
+                told = f"request {ask.name}: the API server refuses selector {number}: {why}"
+                where = replace(place, selector=number, fix=domain_in_quotes(text) or fix)
                 cause = replace(where, code="ExpressionInvalid", text=told)
                 return Judgement(Status.ERROR, cause)
     return None

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ..quantities import amount_of
-from .form import QUOTED, bare
+from .form import DEVICE, QUOTED, bare, comments_gone
 
 _NO_TYPE_OF_ITS_OWN: Final = (
     r"(?!\s*(?:quantity\s*\(|device\s*\.\s*capacity\b|''|-?\d|null\b|true\b|false\b))"
@@ -68,6 +68,15 @@ _CARRIED: Final = re.compile(
 )
 _AND_OR: Final = re.compile(r"&&|\|\|")
 _PATTERNS: Final = tuple((re.compile(pattern), why) for pattern, why in _ODD)
+# Fields that are asked about, macros over two variables, names in backquotes or with a dot in
+# front, and elements that may not be there.
+_UNREAD: Final = (
+    re.compile(r"\bhas\s*\(\s*device\s*\.\s*\w+\s*\)"),
+    re.compile(r"\.\s*(?:transform\w+|existsOne|sortBy)\s*\("),
+    re.compile(r"\.\s*(?:all|exists|exists_one)\s*\(\s*\w+\s*,\s*\w+\s*,"),
+    re.compile(r"`|(?:^|[^\w\s.)\]}'])\s*\.\s*[A-Za-z_]|[\[,{]\s*\?"),
+)
+_FIELD_OF_DEVICE: Final = re.compile(r"(?<![\w.])device\s*\.\s*\w+")
 # The end of a raw string that the engine looks for elsewhere.
 _RAW: Final = re.compile(r"\b(?:[rR][bB]?|[bB][rR])(?=['\"])")
 _ESCAPED_QUOTE: Final = re.compile(r"\\['\"]")
@@ -87,6 +96,19 @@ _NEAR: Final = 32
 def unlike(text: str) -> str:
     """Why the engine may read or answer an expression otherwise; empty where it does not."""
     return next(_reasons(text), "")
+
+
+def unread(text: str) -> bool:
+    """Whether the engine may refuse what Kubernetes reads: by syntax, or by a name, that it lacks.
+
+    For its types, and for functions that nobody has, both refuse the same.
+    """
+    stripped = bare(text)
+    if any(one.search(stripped) for one in _UNREAD):
+        return True
+    if _RAW.search(text) and _ESCAPED_QUOTE.search(text):
+        return True
+    return DEVICE.search(_FIELD_OF_DEVICE.sub("", bare(comments_gone(text)))) is not None
 
 
 def written_patterns(text: str) -> list[str]:
