@@ -879,7 +879,7 @@ def test_a_folder_without_plans_is_told(
     (tmp_path / "loop").symlink_to("loop")
     monkeypatch.chdir(tmp_path)
 
-    code, text, errors = report(folder, "--json")
+    code, text, errors = report(folder)
 
     assert (code, text) == (2, "")
     assert message in errors
