@@ -175,7 +175,7 @@ class Comparison:
             (found,) = check_claims(templates, one.place.group)
             return found
         group = self._any_group
-        claims = tuple(zip(templates, check._read(templates), strict=True))
+        claims = tuple(zip(templates, check._read(templates, self.oracle.minor), strict=True))
         node = one.place.devices(self.oracle.minor)
         return check._Check(claims, FrozenDict(CLASSES))._of_node(group, node)
 
