@@ -43,6 +43,9 @@ class Result(StrEnum):
     CONTRADICTS = "contradicts"
 
 
+_SHARES, _OF_SHARES = "DRAConsumableCapacity", "device.allowMultipleAllocations"
+
+
 class Rule(StrEnum):
     """Why the two may differ, in the words of docs/scheduler-facts.md."""
 
@@ -214,10 +217,15 @@ class Comparison:
         return Result.AGREES, "feasible with other devices"
 
     def _is_refused_by_the_server(self, one: Case, verdict: Verdict) -> bool:
-        """The allocator compiles an expression when it needs it, and the API server at once."""
+        """The allocator compiles an expression when it needs it, and the API server at once.
+
+        It also has the fields of features that are off, which the API server knows nothing of.
+        """
         if verdict.code != "ExpressionInvalid":
             return False
         texts = {text for ask in asked(one.claims).values() for text in _texts(ask)}
+        if not self._features[_SHARES] and any(_OF_SHARES in text for text in texts):
+            return True
         return any(self.is_refused(text) for text in sorted(texts))
 
     def is_refused(self, text: str) -> bool:
