@@ -228,3 +228,47 @@ def test_a_taint_keeps_claims_away_by_its_effect(effect, expected):
     tainted = {"name": "gpu", "taints": [{"key": "broken", "effect": effect}]}
 
     assert said([tainted], claim(exactly("any"))).status == expected
+
+
+@pytest.mark.parametrize(
+    ("devices", "amount", "text", "fix"),
+    [
+        (
+            [{"name": "a", "capacity": {"memory": {"value": "79Gi"}}}, {"name": "b"}],
+            "80Gi",
+            "it wants 81920Mi of memory of devices that give at most 80896Mi",
+            "ask for at most 80896Mi of memory",
+        ),
+        ([shared(STEPS)], "9Gi", "of devices that give at most 8192Mi", "at most 8192Mi of memory"),
+        ([shared(VALUES)], "11Gi", "of devices that give at most 10240Mi", "at most 10240Mi"),
+        ([{"name": "a"}], "1Gi", "has a capacity memory", "leave capacity out"),
+        (
+            [{"name": "a", "capacity": {"memroy": {"value": "1"}}}],
+            "1Gi",
+            "has a capacity memory",
+            "did you mean memroy?",
+        ),
+        (
+            [{"name": "a", "capacity": {"cores": {"value": "1"}}}],
+            "1Gi",
+            "has a capacity memory",
+            "ask for cores",
+        ),
+        ([shared(memory="3")], "1e100", "of devices that give at most 3", "at most 3 of memory"),
+    ],
+)
+def test_amounts_that_no_device_gives_are_told_with_the_most(devices, amount, text, fix):
+    cause = said(devices, claim(asks(amount))).cause
+
+    assert cause.code == "AmountNotThere"
+    assert text in cause.text
+    assert fix in cause.fix
+
+
+def test_requests_that_want_too_much_together_are_told_with_both_numbers():
+    two = [{"name": one} for one in ("a", "b")]
+    cause = said(two, claim(asks(count=2, name="x"), asks(name="y"))).cause
+
+    assert (cause.wants, cause.has) == (3, 2)
+    assert "its requests want 3 devices together of a node that has at most 2" in cause.text
+    assert cause.fix == "ask for fewer devices in all: at most 2"

@@ -41,6 +41,12 @@ def places(*manifests: Any, code: str) -> list[str]:
     [
         ([request(count=9)], {}, "NoNodegroupServesPod", "requests[0].exactly"),
         (
+            [request(capacity={"requests": {"memory": "80Gi"}})],
+            {},
+            "NoNodegroupServesPod",
+            "requests[0].exactly.capacity",
+        ),
+        (
             [request(GPU, 1, "true", f"{NAME} == 'x'")],
             {},
             "NoNodegroupServesPod",
@@ -168,3 +174,10 @@ def test_what_would_help_is_of_groups_that_the_pod_may_reach() -> None:
         x.finding for x in checked(more, lost).remarks if x.finding.code == "NoNodegroupServesPod"
     ]
     assert found.fix == "change the claim or the Pod, or add a node group that fits"
+
+
+def test_a_template_that_makes_two_claims_of_a_pod_is_named_once() -> None:
+    two = pod("gpu")
+    two["spec"]["resourceClaims"].append({"name": "b", "resourceClaimTemplateName": "gpu"})
+    two["spec"]["containers"][0]["resources"]["claims"].append({"name": "b"})
+    assert places(template("gpu", request(count=5)), two, code="NoNodegroupServesPod") == [""]

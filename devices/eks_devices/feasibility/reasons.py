@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from .allocation import allocate
+from .amounts_told import amount_cause
 from .classes import driver_of, installed_classes
 from .endings import Cause, Ending
 from .expressions import Outcome, evaluate
@@ -39,14 +40,31 @@ def _reasons(given: Problem, node: NodeDevices, classes: Classes) -> Iterator[Ca
             if not _is_possible((alone,), node, classes):
                 yield _constraint(given, claim, index)
     if not _is_possible(tuple(replace(one, constraints=()) for one in given.wanted), node, classes):
-        text = "each request could be served alone, and a node has too few devices for all of them"
-        yield Cause("TooFewDevicesTogether", text, fix="ask for fewer devices in all")
+        yield _too_few_together(given)
     if any(not _is_possible((one,), node, classes) for one in given.wanted):
         text = "each constraint could hold alone, and no choice of devices meets them all"
         fix = "leave a constraint out, or ask for fewer devices"
         yield Cause("ConstraintsNeverHold", text, fix=fix)
     text = "each claim could be served alone, and a node cannot serve all of them"
     yield Cause("NoAllocation", text, fix="ask for fewer devices in all, or by fewer claims")
+
+
+def _too_few_together(given: Problem) -> Cause:
+    """That a node has too few devices for all requests, with numbers where these alone tell it."""
+    text = "each request could be served alone, and a node has too few devices for all of them"
+    fix = "ask for fewer devices in all"
+    cause = Cause("TooFewDevicesTogether", text, fix=fix)
+    asks = [one.ask for one in given.all_options]
+    counted = [one.count for one in asks if one.count is not None and not one.admin]
+    is_choice = any(one.is_prioritised for claim in given.wanted for one in claim.requests)
+    has = len({device for one in given.all_options for device in one.candidates})
+    wants = sum(counted)
+    if is_choice or given.stock is not None or len(counted) < len(asks) or wants <= has:
+        return cause
+    text = (
+        f"its requests want {wants} devices together of a node that has at most {has} such devices"
+    )
+    return replace(cause, text=text, wants=wants, has=has, fix=f"{fix}: at most {has}")
 
 
 def _of_requests(given: Problem, node: NodeDevices, classes: Classes) -> Iterator[Cause]:
@@ -97,7 +115,7 @@ def _of_option(option: Option, node: NodeDevices, classes: Classes) -> Cause | N
     ask = option.ask
     if not option.candidates:
         return _nothing_matches(ask, node, classes)
-    if amounts := _amounts_not_there(option):
+    if amounts := _amounts_not_there(option, node):
         return amounts
     if all(at in option.barred for at in option.candidates):
         text = "each device that matches has a taint which it does not tolerate"
@@ -116,12 +134,10 @@ def _can_be_had(option: Option, device: int) -> bool:
     )
 
 
-def _amounts_not_there(option: Option) -> Cause | None:
+def _amounts_not_there(option: Option, node: NodeDevices) -> Cause | None:
     if not option.amounts or any(option.amounts[at] is not None for at in option.candidates):
         return None
-    wanted = ", ".join(option.ask.amounts) or "what is taken by default"
-    text = f"no device that matches lets a claim have that much of {wanted}"
-    return Cause("AmountNotThere", text)
+    return amount_cause(option.ask, [node.devices[at] for at in option.candidates])
 
 
 def _nothing_matches(ask: Ask, node: NodeDevices, classes: Classes) -> Cause:

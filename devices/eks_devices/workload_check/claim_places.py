@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from ..feasibility.amounts_told import AMOUNT_NOT_THERE
 from ..feasibility.verdicts import Verdict
 from ..names import TEMPLATE_KIND
 from .claimed import PodClaim
@@ -13,6 +14,7 @@ from .documents import Document, Steps, mapping, mappings, sequence
 _EXACTLY: Final = "exactly"
 _ALTERNATIVES: Final = "firstAvailable"
 _SELECTORS: Final = "selectors"
+_CAPACITY: Final = "capacity"
 
 
 def place_in(manifest: Mapping[str, Any], verdict: Verdict) -> Steps:
@@ -33,6 +35,8 @@ def place_in(manifest: Mapping[str, Any], verdict: Verdict) -> Steps:
             return (*base, "constraints", verdict.constraint)
         return (*base, "constraints")
     for steps, ask in _asks(devices, verdict.request):
+        if verdict.code == AMOUNT_NOT_THERE and _CAPACITY in ask:
+            return (*base, *steps, _CAPACITY)
         return (*base, *steps, *_expression(ask, verdict.selector))
     return (*base, "requests")
 
@@ -42,17 +46,21 @@ def places_in(
 ) -> Iterator[tuple[Document, Steps]]:
     """The claims of a Pod that are among the manifests, each with the part that is meant.
 
+    A template that makes several of them is named once.
+
     Args:
         claims: The claims.
         verdict: What a group's nodes make of them; None where that says nothing.
     """
+    seen: set[tuple[Document, Steps]] = set()
     for one in claims:
         if one.document is None:
             continue
-        if verdict is None or verdict.claim != one.name:
-            yield one.document, ()
-        else:
-            yield one.document, place_in(one.document.content, verdict)
+        is_meant = verdict is not None and verdict.claim == one.name
+        steps = place_in(one.document.content, verdict) if verdict is not None and is_meant else ()
+        if (one.document, steps) not in seen:
+            yield one.document, steps
+        seen.add((one.document, steps))
 
 
 def expression_of(manifest: Mapping[str, Any], verdict: Verdict) -> str:

@@ -31,6 +31,8 @@ from .huge_pages import PAGE_MIB, reserved_pages
 from .nodes import GroupNode, Obstacle
 
 _GATE: Final = "DRAExtendedResource"
+AMOUNTS: Final = ("TooFewCpus", "TooLittleMemory", "TooFewHugePages")
+"""What a node has too little of for Pods beside devices."""
 _FAR, _UNCUT, _OTHER_WAY, _TOO_SMALL, _MISSPELT = 8, 5, 4, 3, 2
 _MIG: Final = "mig-"
 # What managers may offer elsewhere, by settings that a node of a plan need not have.
@@ -262,4 +264,5 @@ def _too_small(name: str, amount: Fraction, has: Fraction) -> Obstacle:
     mib = -(-amount // MIB)
     text = f"it wants {mib} MiB of {name} of a node with at most {int(has // MIB)} MiB"
     more = "; the group reserves pages by hugepages_2mi" if name == HUGE_PAGES else ""
-    return Obstacle(code, text, _TOO_SMALL, f"ask for less {name}{more}")
+    fix = f"ask for less {name} than {int(has // MIB)}Mi{more}"
+    return Obstacle(code, text, _TOO_SMALL, fix)

@@ -16,7 +16,7 @@ from .documents import Document
 from .nodes import GroupNode, Obstacle, nodes_of
 from .pods import PodTemplate
 from .reach import Reach
-from .resources import OnNode, ResourceCheck
+from .resources import AMOUNTS, OnNode, ResourceCheck
 
 _ONE_EACH = "DaemonSet"
 _HOPELESS = 7
@@ -150,6 +150,9 @@ def _judged(
     certain = [one for one in obstacles if one.is_certain]
     if certain:
         worst = max(certain, key=lambda one: one.distance)
+        alike = [one for one in certain if one.code in AMOUNTS and worst.code in AMOUNTS]
+        if len(alike) > 1:
+            worst = replace(worst, reason=", and ".join(one.reason for one in alike))
         return Judged(
             verdict=replace(_verdict(group, Status.INFEASIBLE, worst), fix=_fix(worst, certain)),
             # What is missing twice over is put right in one go.
