@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from ._yaml_text import AsYaml, wrong_in_manifest
 from .findings import Finding, fault
 from .quantities import quantity_of
-from .typecheck import is_number_token, is_token, wrong_type
+from .typecheck import is_number_token, is_token
 
 _WANTED: Final = "a whole number"
 _PAGE: Final = "https://kubernetes.io/docs/tasks/configure-pod-container/extended-resource/"
@@ -47,13 +48,14 @@ def _not_whole(limit: object, path: str) -> Iterator[Finding]:
         return
     fix = "write the number"
     if isinstance(limit, (bool, float, list, tuple, dict)):
-        yield wrong_type(path, limit, _WANTED, fix)
+        yield wrong_in_manifest(path, limit, _WANTED, fix)
     elif isinstance(limit, (int, str)):
         amount = quantity_of(limit)
         if amount is None or amount < 0 or amount.denominator != 1:
             message = "devices are counted in whole numbers"
             code = "MalformedQuantity"
-            yield fault(code, path, message, got=limit, allowed=_WANTED, fix=fix, source=_PAGE)
+            got = AsYaml(limit)
+            yield fault(code, path, message, got=got, allowed=_WANTED, fix=fix, source=_PAGE)
 
 
 def _differ(request: object, limit: object) -> bool:
@@ -73,7 +75,7 @@ def _not_equal(container: str, path: str, name: str, request: object, limit: obj
         f"{path}.requests[{name!r}]",
         f"the API server takes a request of container {container} for {name} only with an "
         "equal limit",
-        got={"request": request, "limit": limit},
+        got=AsYaml({"request": request, "limit": limit}),
         allowed="a limit alone, or the same amount as limit and request",
         fix=f"write {name} among the limits of {container}; the request follows from it",
         source=_PAGE,

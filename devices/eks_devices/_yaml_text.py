@@ -59,7 +59,7 @@ def _kind(value: object) -> str:
     if value is None:
         return "null"
     if isinstance(value, bool):
-        return "true or false, and no text"
+        return "a boolean, which is true or false"
     names = ((Mapping, "a mapping"), ((list, tuple), "a list"), (str, "a text"))
     found = (name for kinds, name in names if isinstance(value, kinds))
     number = "a number" if isinstance(value, (int, float)) else f"of type {type(value).__name__}"

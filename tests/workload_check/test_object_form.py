@@ -140,3 +140,33 @@ def test_a_word_that_yaml_reads_as_false_is_to_be_quoted() -> None:
     ((code, place, finding),) = told(template("gpu", named))
     assert (code, place) == ("WrongType", "spec.spec.devices.requests.0.name")
     assert "in quotes" in finding.fix
+
+
+@pytest.mark.parametrize(
+    ("manifest", "fix"),
+    [
+        (claim(name="My_GPU"), "write my-gpu"),
+        (claim(name="a-"), "write a"),
+        (claim(name="_"), "name it in letters, digits and '-'"),
+        (claim(namespace="A.b"), "write a-b"),
+        (claim(labels={"a": "b c"}), "write b-c"),
+        (claim(labels={"a b/c": "d"}), "write a-b/c"),
+        (claim(labels={"a/b/c": "d"}), "write a-b-c"),
+        (claim(spec={}), "put it beside metadata"),
+        (claim() | {"labels": {}}, "put it below metadata:"),
+        (claim() | {"devices": {}}, "put it below spec.spec:"),
+        (claim() | {"constraints": []}, "put it below spec.spec.devices:"),
+        (claim() | {"anything": 1}, "leave it out"),
+        (device_class({}, selectors=[]), "put it below spec:"),
+        (device_class({}, devices={}), "leave it out"),
+    ],
+)
+def test_what_to_write_is_told(manifest: Any, fix: str) -> None:
+    ((_, _, found),) = told(manifest)
+    assert found.fix == fix
+
+
+def test_a_class_without_a_name_is_told_once() -> None:
+    assert len(told(device_class({}) | {"metadata": {"name": True}})) == 1
+    assert len(told(device_class({}) | {"metadata": {}})) == 1
+    assert len(told(device_class({}) | {"metadata": None})) == 1

@@ -93,6 +93,12 @@ def of_pod(**spec: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("given", "place", "code", "fix"),
     [
+        (
+            pod({"nvidia.com/gpu": 1}),
+            ("containers", 0, "resources", "nvidia.com/gpu"),
+            "UnknownField",
+            "put it below limits:",
+        ),
         (of_pod(resourceClaim=[ENTRY]), ("resourceClaim",), "UnknownField", "resourceClaims?"),
         (of_pod(Tolerations=[]), ("Tolerations",), "UnknownField", "did you mean tolerations?"),
         (of_pod(nodeselector={}), ("nodeselector",), "UnknownField", "did you mean nodeSelector?"),

@@ -243,6 +243,8 @@ def _known_names(requests: tuple[Request, ...]) -> dict[str, tuple[str, ...]]:
     """What a constraint may name, requests and their alternatives, each with its classes."""
     known = {}
     for one in requests:
+        if not one.name:
+            continue
         known[one.name] = tuple(ask.device_class for ask in one.options)
         if one.is_prioritised:
             known |= {f"{one.name}/{ask.name}": (ask.device_class,) for ask in one.options}

@@ -125,7 +125,9 @@ class ClaimJudge:
         except EksDevicesError as error:
             for one in error.faults:
                 steps = steps_of(one.path.removeprefix(f"{document.title}."))
-                self.class_faults.append((document, steps, one))
+                # Metadata are looked at with those of claims.
+                if steps[:1] != ("metadata",):
+                    self.class_faults.append((document, steps, one))
             # A class with a mistake is no unknown one, whatever it selects.
             self.refused_classes.add(document.name)
             manifest = {**manifest, "spec": {}}

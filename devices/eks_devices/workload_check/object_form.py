@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from .._yaml_text import AsYaml, wrong_in_manifest
@@ -26,6 +27,7 @@ _OTHERS: Final = (
     *("deletionTimestamp", "deletionGracePeriodSeconds", "ownerReferences", "finalizers"),
     "managedFields",
 )
+_LONGEST: Final = 63
 _QUOTES: Final = "write it in quotes"
 _SOURCE: Final = "https://kubernetes.io/docs/concepts/overview/working-with-objects/names/"
 
@@ -40,7 +42,9 @@ def object_faults(document: Document) -> Iterator[Told]:
     """
     content = document.content
     fields = _FIELDS[document.kind]
-    yield from (_unknown((name,), name, fields) for name in content if name not in fields)
+    for name in content:
+        if name not in fields:
+            yield _unknown((name,), name, fields, _home(name, document.kind))
     metadata = content.get("metadata")
     if metadata is not None and not isinstance(metadata, Mapping):
         yield _wrong(("metadata",), metadata, "a mapping", "write metadata: {name: ...}")
@@ -53,7 +57,8 @@ def object_faults(document: Document) -> Iterator[Told]:
 def _of_metadata(metadata: Mapping[str, Any], *, is_class: bool) -> Iterator[Told]:
     for name in metadata:
         if name not in (*_TEXTS, *_PAIRS, *_OTHERS):
-            yield _unknown(("metadata", name), name, (*_TEXTS, *_PAIRS))
+            home = "put it beside metadata" if name == "spec" else ""
+            yield _unknown(("metadata", name), name, (*_TEXTS, *_PAIRS), home)
     for name in _TEXTS:
         yield from _text(("metadata", name), metadata.get(name))
     if all(metadata.get(one) in (None, "") for one in ("name", "generateName")):
@@ -63,7 +68,8 @@ def _of_metadata(metadata: Mapping[str, Any], *, is_class: bool) -> Iterator[Tol
     is_name = isinstance(namespace, str) and namespace and not is_token(namespace)
     if is_name and not is_class and not is_dns_label(str(namespace)):
         at = ("metadata", "namespace")
-        yield _refused(at, namespace, "lowercase letters, digits and '-'", "respell it")
+        fix = _respelled(str(namespace).lower().replace(".", "-"), is_dns_label)
+        yield _refused(at, namespace, "lowercase letters, digits and '-'", fix)
     yield from _pairs(("metadata",), metadata)
 
 
@@ -94,9 +100,10 @@ def _text(steps: Steps, value: Any) -> Iterator[Told]:
         allowed = (
             "at most 253 lowercase letters, digits, '-' and '.', a letter or digit at both ends"
         )
-        yield _refused(steps, value, allowed, "respell it")
+        yield _refused(steps, value, allowed, _respelled(value.lower(), is_dns_subdomain))
     elif value.endswith("-") and steps[-1] == "name":
-        yield _refused(steps, value, "a letter or digit at the end", "respell it")
+        fix = _respelled(value, is_dns_subdomain)
+        yield _refused(steps, value, "a letter or digit at the end", fix)
 
 
 def _pairs(at: Steps, metadata: Mapping[str, Any]) -> Iterator[Told]:
@@ -114,20 +121,45 @@ def _pair(steps: Steps, key: str, value: Any) -> Iterator[Told]:
         yield _wrong(steps, value, "a text", _QUOTES)
     elif steps[-2] == "labels" and value and not (is_token(value) or is_label_value(value)):
         allowed = "at most 63 letters, digits, '-', '_' and '.', a letter or digit at both ends"
-        yield _refused(steps, value, allowed, "respell it")
+        yield _refused(steps, value, allowed, _respelled(value, is_label_value))
     lowered = key if steps[-2] == "labels" else key.lower()
     if not (is_token(key) or is_label_key(lowered)):
-        yield _refused(steps, key, "name, or domain/name", "respell the key")
+        yield _refused(steps, key, "name, or domain/name", _respelled(key, is_label_key))
 
 
-def _unknown(steps: Steps, name: str, fields: tuple[str, ...]) -> Told:
+def _home(name: str, kind: str) -> str:
+    """Where a field belongs that stands beside the spec; empty for what is none of the kind's."""
+    if name in (*_TEXTS, *_PAIRS):
+        return "put it below metadata:"
+    spec = "spec.spec" if kind == TEMPLATE_KIND else "spec"
+    if kind == CLASS_KIND:
+        return "put it below spec:" if name in _OF_CLASS else ""
+    if name == "devices":
+        return f"put it below {spec}:"
+    return f"put it below {spec}.devices:" if name in _OF_DEVICES else ""
+
+
+_OF_CLASS: Final = ("selectors", "config", "extendedResourceName")
+_OF_DEVICES: Final = ("requests", "constraints", "config")
+
+
+def _respelled(name: str, is_one: Callable[[str], bool]) -> str:
+    """What to write for a name that is refused; what is refused in it becomes a hyphen."""
+    for keep in ("/_", ""):
+        near = re.sub(rf"[^A-Za-z0-9.{keep}-]+", "-", name)[:_LONGEST].strip("-_./")
+        if near and is_one(near):
+            return f"write {near}"
+    return "name it in letters, digits and '-'"
+
+
+def _unknown(steps: Steps, name: str, fields: tuple[str, ...], home: str) -> Told:
     return steps, fault(
         "UnknownField",
         path_of(steps),
         "the API has no such field, so kubectl refuses the object, and others lose what it says",
         got=AsYaml(name),
         allowed=", ".join(fields),
-        fix=meant(name, fields) or "leave it out, or put it where it belongs",
+        fix=home or meant(name, fields) or "leave it out",
         source=_SOURCE,
     )
 

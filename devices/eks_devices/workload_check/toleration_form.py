@@ -21,6 +21,7 @@ _EFFECTS: Final = tuple(str(one) for one in TaintEffect)
 _SECONDS: Final = "tolerationSeconds"
 _TEXTS: Final = ("key", "operator", "value", "effect")
 _FIELDS: Final = (*_TEXTS, _SECONDS)
+_AS_TAINT: Final = "write it as the taint has it, in letters, digits, '-', '_' and '.'"
 _PAGE: Final = "https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/"
 
 Told = tuple[Steps, Finding]
@@ -114,7 +115,7 @@ def _not_served(steps: Steps, operator: str, version: str) -> Told:
 
 
 def _malformed(steps: Steps, got: Any, allowed: str, fix: str) -> Told:
-    return _refused(steps, "MalformedToleration", got, allowed, fix or "respell it")
+    return _refused(steps, "MalformedToleration", got, allowed, fix or _AS_TAINT)
 
 
 def _refused(steps: Steps, code: str, got: Any, allowed: str, fix: str) -> Told:

@@ -116,7 +116,16 @@ def _unknown(
 ) -> Iterator[Told]:
     for name in owner:
         if name not in fields and name not in but:
-            yield _no_field(context, (*at, name), name, fields, meant(name, fields))
+            home = "put it below limits:" if _is_amount(name, fields) else ""
+            yield _no_field(context, (*at, name), name, fields, home or meant(name, fields))
+
+
+def _is_amount(name: str, fields: tuple[str, ...]) -> bool:
+    """Whether a field of `resources` is a resource of which an amount is meant."""
+    return "limits" in fields and ("/" in name or name in _PLAIN or name.startswith("hugepages-"))
+
+
+_PLAIN: Final = ("cpu", "memory", "ephemeral-storage")
 
 
 def _no_field(
@@ -128,7 +137,7 @@ def _no_field(
         "the API has no such field, so kubectl refuses the Pod, and others lose what it says",
         got=name,
         allowed=", ".join(fields),
-        fix=near or "leave it out, or put it where it belongs",
+        fix=near or "leave it out",
         source=_SOURCE,
     )
 

@@ -18,6 +18,7 @@ from .context import Context, Told, names_of_claims
 from .readable import UNKNOWN
 
 _SOURCES: Final = ("resourceClaimName", "resourceClaimTemplateName")
+_LISTED: Final = "name a claim of the Pod's resourceClaims: - name: ..."
 _PAGE: Final = (
     "https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/"
 )
@@ -98,10 +99,10 @@ def claim_names(context: Context) -> Iterator[Told]:
         elif isinstance(name, str) and is_dns_label(name):
             seen.add(name)
         elif name is not UNKNOWN:
-            yield _malformed(context, steps, name)
+            yield _malformed(context, steps, name, missing="give it a name: - name: gpu")
 
 
-def _malformed(context: Context, steps: tuple[str | int, ...], name: Any) -> Told:
+def _malformed(context: Context, steps: Steps, name: Any, *, missing: str = _LISTED) -> Told:
     return context.error(
         steps,
         "MalformedClaimName",
@@ -109,14 +110,12 @@ def _malformed(context: Context, steps: tuple[str | int, ...], name: Any) -> Tol
         got=name,
         allowed="lower-case letters, digits and '-', with a letter or digit at both ends, and at "
         "most 63 of them for the Pod's own name of a claim",
-        fix=_as_name(name),
+        fix=missing if name is None else _as_name(name),
         source=_API,
     )
 
 
 def _as_name(name: Any) -> str:
-    if name is None:
-        return "name a claim of the Pod's resourceClaims: - name: ..."
     if told := quoted(name):
         return told
     if isinstance(name, str) and "/" in name:
@@ -169,9 +168,7 @@ def _repeats(entry: tuple[str, str], seen: set[tuple[str, str]]) -> bool:
     return whole or entry in seen or (not request and any(name == one for one, _ in seen))
 
 
-def _repeated_entry(
-    context: Context, steps: tuple[str | int, ...], name: str, request: str
-) -> Told:
+def _repeated_entry(context: Context, steps: Steps, name: str, request: str) -> Told:
     return context.error(
         steps,
         "ClaimListedTwice",
