@@ -35,6 +35,8 @@ def told(tolerations: Any) -> list[tuple[str, Any, str]]:
         ),
         ({"operator": "Equal", "value": "b"}, "MalformedToleration", "key", "write the key"),
         ({}, "MalformedToleration", "key", "operator: Exists"),
+        (None, "MalformedToleration", "key", "operator: Exists"),
+        ({"operator": "exists"}, "MalformedToleration", "operator", "did you mean Exists?"),
         (
             {"key": "a b", "operator": "Exists"},
             "MalformedToleration",

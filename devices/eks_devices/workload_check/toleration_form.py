@@ -37,9 +37,9 @@ def toleration_faults(pod: PodTemplate, version: str) -> Iterator[Told]:
         yield _wrong(steps, given, "a list", "write - key: ...")
         return
     for index, one in enumerate(given):
-        if isinstance(one, Mapping):
-            yield from _of_one(one, (*steps, index), version)
-        elif one is not None and not is_token(one):
+        if isinstance(one, Mapping) or one is None:
+            yield from _of_one(one or {}, (*steps, index), version)
+        elif not is_token(one):
             yield _wrong((*steps, index), one, "a mapping", "write - key: ...")
 
 
