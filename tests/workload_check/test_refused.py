@@ -33,6 +33,7 @@ def renamed(name: str, **more: Any) -> dict[str, Any]:
 IS_NVIDIA = "device.driver == 'gpu.nvidia.com'"
 SOURCE = [{"name": "gpu", "source": {"resourceClaimTemplateName": "gpu"}}]
 LISTED = {"name": "main", "image": "x", "resources": {"claims": [{"claim": "gpu"}]}}
+OTHER = {"name": "main", "image": "x", "resources": {"claims": [{"name": "other"}]}}
 TOLERATION = [{"operator": "exists"}]
 ADMIN_CLAIM = template("gpu", request(adminAccess=True))
 REFUSED: dict[str, tuple[str, str, list[Any]]] = {
@@ -43,12 +44,14 @@ REFUSED: dict[str, tuple[str, str, list[Any]]] = {
     ),
     "claim": ("MalformedClaim", "MalformedClaim", [template("gpu", request(count=-1))]),
     "metadata": ("MalformedMetadata", "MalformedClaim", [renamed("gpu", labels={"a b": "c"})]),
+    "kind": ("UnknownKind", "MalformedClaim", [CLAIM | {"kind": "ResourceClaimsTemplate"}]),
     "namespace": ("WrongType", "NamespaceRefused", [namespace(True), CLAIM]),
     "label": ("NamespaceWithoutAdminAccess", "MalformedClaim", [namespace("no"), ADMIN_CLAIM]),
 }
 PODS: dict[str, tuple[str, dict[str, Any]]] = {
     "source": ("NoClaimSource", {"resourceClaims": SOURCE}),
     "listed": ("UnknownField", {"containers": [LISTED]}),
+    "other claim": ("UnknownPodClaim", {"containers": [OTHER]}),
     "toleration": ("MalformedToleration", {"tolerations": TOLERATION}),
     "amount": ("MalformedQuantity", {"limits": {"memory": "10GB"}}),
 }

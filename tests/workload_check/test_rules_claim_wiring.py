@@ -225,3 +225,13 @@ def test_of_two_sources_the_one_that_there_is_not_is_to_be_left_out() -> None:
     assert [one.fix for one in found if one.code == "BothClaimSources"] == [
         "leave resourceClaimName out"
     ]
+
+
+def test_claims_below_a_misspelt_field_are_told_as_that_alone() -> None:
+    misspelt = gpu_pod(resourceClaim=[of_template()])
+    del misspelt["spec"]["resourceClaims"]
+    assert codes(template(), misspelt) == ["UnknownField"]
+
+
+def test_a_claim_for_which_another_is_listed_is_not_told_as_listed_by_none() -> None:
+    assert codes(template(), entries_of({"name": "other"})) == ["UnknownPodClaim"]

@@ -14,12 +14,16 @@ from ..names import (
     NEURON_DRIVER,
     TEMPLATE_KIND,
 )
-from .claim_versions import as_newest
+from .claim_versions import GROUP, as_newest
 from .documents import Document, Steps, mapping, mappings, text_of
 from .pods import PodTemplate
 
 _DOMAIN: Final = "ComputeDomain"
 _MADE: Final = "resourceClaimTemplate"
+KINDS: Final = (CLAIM_KIND, TEMPLATE_KIND, "DeviceClass", "ResourceSlice")
+"""The kinds of the API of claims."""
+# Kinds of newer versions; a misspelt one is none of these.
+_OTHERS: Final = ("DeviceTaintRule", "ResourcePoolStatusRequest")
 
 _Key = tuple[str, str, str]
 
@@ -58,9 +62,12 @@ class KnownClaims:
         self._known: dict[_Key, Mapping[str, Any] | None] = {}
         self._used: dict[_Key, list[Mapping[str, Any]]] = {}
         self._written: dict[_Key, list[tuple[Document, Mapping[str, Any] | None]]] = {}
+        self._misspelt: dict[tuple[str, str], Document] = {}
         for one in apart:
             self._known.update(_made_by(one))
         for one in documents:
+            if is_misspelt(one):
+                self._misspelt[one.namespace, one.name] = one
             for key, manifest in _made_by(one):
                 self._written.setdefault(key, []).append((one, manifest))
         self._known |= {key: some[0][1] for key, some in self._written.items()}
@@ -80,15 +87,20 @@ class KnownClaims:
                         kind=kind,
                         object_name=name,
                         manifest=manifest,
-                        is_known=key in self._known,
+                        is_known=key in self._known or document is not None,
                         document=document,
                     )
 
     def _meant(
         self, key: _Key, document: Document
     ) -> tuple[Document | None, Mapping[str, Any] | None]:
-        """The object of a name for the Pods of a manifest: of its own file, else the first one."""
+        """The object of a name for the Pods of a manifest: of its own file, else the first one.
+
+        Without a manifest where the kind of it is misspelt, as is told.
+        """
         written = self._written.get(key, ())
+        if not written and key not in self._known and key[1:] in self._misspelt:
+            return self._misspelt[key[1:]], None
         own = (found for found in written if found[0].place == document.place)
         return next(own, written[0] if written else (None, self._known.get(key)))
 
@@ -115,6 +127,12 @@ class KnownClaims:
             return f"{claim.object_name} is a {other}: name it by {field}"
         near = [key[2] for key in self._known if key[:2] == (claim.kind, namespace)]
         return meant(claim.object_name, near)
+
+
+def is_misspelt(document: Document) -> bool:
+    """Whether a manifest is of the API of claims, and of a kind that this does not have."""
+    is_known = document.kind in (*KINDS, *_OTHERS) or document.kind.endswith("List")
+    return bool(document.api_group == GROUP and document.kind and not is_known)
 
 
 def _made_by(document: Document) -> Iterator[tuple[_Key, Mapping[str, Any] | None]]:

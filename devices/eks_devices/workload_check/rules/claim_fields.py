@@ -187,7 +187,12 @@ def has_strays(context: Context) -> bool:
     """Whether claims stand where they are not read, so that others than these are not missed."""
     about_claims = (steps for one in context.containers for steps in _places(one))
     is_stray = any(steps[-1] in (_OF_POD, _LISTED) for steps in about_claims)
-    return is_stray or any(malformed(context))
+    return is_stray or _has_misspelt_claims(context.spec) or any(malformed(context))
+
+
+def _has_misspelt_claims(spec: Mapping[str, Any]) -> bool:
+    others = (one for one in spec if one not in _POD_FIELDS)
+    return not spec.get(_OF_POD) and any(meant(one, [_OF_POD]) for one in others)
 
 
 RULES = (misplaced, malformed, of_pod_resources, misspelt)

@@ -225,7 +225,7 @@ def listed_requests_exist(context: Context) -> Iterator[Told]:
 
 def unused_claims(context: Context) -> Iterator[Told]:
     """A claim that no container lists is allocated, and gives nobody its devices."""
-    if has_strays(context) or _lists_no_names(context):
+    if has_strays(context) or _lists_others(context):
         return
     used = {name for one in context.containers for name in names_of_claims(one)}
     for claim in context.claims:
@@ -245,11 +245,13 @@ def unused_claims(context: Context) -> Iterator[Told]:
         )
 
 
-def _lists_no_names(context: Context) -> bool:
-    """Whether a container lists something that may be meant for any of the claims."""
+def _lists_others(context: Context) -> bool:
+    """Whether a container lists what is none of the claims, and may be meant for any of them."""
+    known = [one.get("name") for _, one in mappings(context.spec, "resourceClaims")]
     lists = (mapping(one.content, "resources") for one in context.containers)
     entries = (entry for one in lists for _, entry in mappings(one, "claims"))
-    return any(not isinstance(one.get("name"), str) for one in entries)
+    names = (one.get("name") for one in entries)
+    return any(not isinstance(one, str) or one not in known for one in names)
 
 
 def _outcome(types: set[DeviceType | None], *, of_pod: bool) -> str:

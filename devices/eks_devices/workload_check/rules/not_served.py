@@ -9,16 +9,13 @@ from ..._yaml_text import AsYaml
 from ...feasibility.api_minors import GATES, Api, api_of
 from ...findings import Finding, fault, meant, warning
 from ...kubernetes import gate_is_on, minors
-from ...names import CLAIM_KIND, TEMPLATE_KIND
 from ..claim_versions import GROUP
+from ..claimed import KINDS, is_misspelt
 from ..documents import Steps, mapping, path_of
 from .claim_documents import asks_in
 from .whole import ToldOfDocument, Whole
 
 _CLASS: Final = "DeviceClass"
-_KINDS: Final = (CLAIM_KIND, TEMPLATE_KIND, _CLASS, "ResourceSlice")
-# Kinds of newer versions; a misspelt one is none of these.
-_OTHERS: Final = ("DeviceTaintRule", "ResourcePoolStatusRequest")
 # Field of a request, and what the claim means without it.
 _FIELDS: Final = {
     "capacity": "the claim gets whole devices, of any size",
@@ -66,8 +63,7 @@ _DROPS: Final = "drops the field without a word"
 def unknown_kinds(whole: Whole) -> Iterator[ToldOfDocument]:
     """Kinds of the API of claims that are misspelt."""
     for document, copy in whole.readable_documents:
-        is_known = copy.kind in (*_KINDS, *_OTHERS) or copy.kind.endswith("List")
-        if copy.api_group == GROUP and copy.kind and not is_known:
+        if is_misspelt(copy):
             yield document, ("kind",), _unknown(copy.kind)
 
 
@@ -77,8 +73,8 @@ def _unknown(kind: str) -> Finding:
         "kind",
         f"the API {GROUP} has no such kind",
         got=AsYaml(kind),
-        allowed=", ".join(_KINDS),
-        fix=meant(kind, _KINDS) or "write one of these",
+        allowed=", ".join(KINDS),
+        fix=meant(kind, KINDS) or "write one of these",
         source=_PAGE,
     )
 
