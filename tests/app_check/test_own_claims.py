@@ -108,7 +108,8 @@ def test_of_many_groups_the_first_are_named():
 )
 def test_expressions_at_fault_are_told_with_what_to_write(selector, code, fix):
     (told,) = on_own(claim_of(gpu(selector)), cluster_of(P5))
-    assert (told.code, told.fix) == (code, fix)
+    assert told.code == code
+    assert told.fix.startswith(fix)
 
 
 def test_what_the_rules_of_claims_say_already_is_not_told_again():

@@ -1,7 +1,19 @@
 """Reasons name the attribute that was meant, and what devices share."""
 
 import pytest
-from tests.feasibility_claims import EFA, GPU, NEURON, PCIE_ROOT, claim, exactly, match, verdict
+from tests.feasibility_claims import (
+    EFA,
+    GPU,
+    NEURON,
+    PCIE_ROOT,
+    claim,
+    exactly,
+    group_of,
+    match,
+    verdict,
+)
+
+from eks_devices.feasibility import check_claims
 
 P5, P4D, TRN2 = "p5.48xlarge", "p4d.24xlarge", "trn2.48xlarge"
 
@@ -67,4 +79,55 @@ def test_a_constraint_on_what_only_some_devices_have_asks_nothing():
 def test_an_attribute_that_shares_only_half_its_letters_is_not_meant():
     found = verdict(P5, claim(exactly(GPU, f"{read('model')} == 'x'")))
 
-    assert found.fix == "select by an attribute that is published"
+    assert "did you mean" not in found.fix
+    assert found.fix == (
+        "select by an attribute that is published: device.attributes['gpu.nvidia.com'] has "
+        "architecture, brand, cudaComputeCapability, productName, type"
+    )
+
+
+def test_an_attribute_of_another_class_of_the_driver_is_told_with_the_class():
+    found = verdict(P5, claim(exactly(GPU, f"{read('profile')} == '1g.10gb'")))
+
+    assert found.code == "ExpressionFails"
+    assert found.fix.endswith("deviceClassName: mig.nvidia.com")
+    back = verdict(P4D, claim(exactly("vfio.gpu.nvidia.com", f"{read('brand')} == 'x'")))
+    assert "mig.nvidia.com" not in back.fix
+
+
+@pytest.mark.parametrize(
+    ("device_class", "text", "other"),
+    [(GPU, read("rdma", "dra.net"), EFA), (EFA, read("productName"), GPU)],
+)
+def test_an_attribute_of_another_driver_is_told_with_its_class(device_class, text, other):
+    found = verdict(P5, claim(exactly(device_class, f"{text} == true")))
+
+    assert found.fix == (
+        f"devices of the class {other} have it: select by it in a request for them"
+    )
+
+
+DRIVER = f"device.driver == '{GPU}'"
+
+
+@pytest.mark.parametrize(
+    ("texts", "code", "fix"),
+    [
+        ([f"{DRIVER} && {read('productname')} == 'x'"], "ExpressionFails", "did you mean gpu.n"),
+        ([DRIVER, f"{read('productname')} == 'x'"], "ExpressionFails", "did you mean gpu.nvidia."),
+        ([DRIVER, f"{read('profile')} == 'x'"], "ExpressionFails", "guard the expression"),
+        (["device.driver == 'nvidia.com'"], "ClassNotOnGroup", f"did you mean {GPU}?"),
+        ([f"{DRIVER} && {read('productName')} == 'x'"], "ClassNotOnGroup", "select what devices"),
+    ],
+)
+def test_a_mistake_in_a_class_of_ones_own_is_told_as_that(texts, code, fix):
+    own = {
+        "kind": "DeviceClass",
+        "metadata": {"name": "own"},
+        "spec": {"selectors": [{"cel": {"expression": one}} for one in texts]},
+    }
+    (found,) = check_claims([claim(exactly("own"))], group_of(P5), device_classes=[own])
+
+    assert (found.code, found.device_class, found.selector) == (code, "own", None)
+    assert "DeviceClass own" in found.reason
+    assert found.fix.startswith(f"in the DeviceClass own, {fix}")

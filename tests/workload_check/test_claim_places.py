@@ -181,3 +181,25 @@ def test_a_template_that_makes_two_claims_of_a_pod_is_named_once() -> None:
     two["spec"]["resourceClaims"].append({"name": "b", "resourceClaimTemplateName": "gpu"})
     two["spec"]["containers"][0]["resources"]["claims"].append({"name": "b"})
     assert places(template("gpu", request(count=5)), two, code="NoNodegroupServesPod") == [""]
+
+
+def test_a_mistake_in_a_class_is_told_with_its_expression_before_the_claim() -> None:
+    texts = [f"device.driver == '{GPU}'", f"{NAME}x == 'x'"]
+    own = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "DeviceClass",
+        "metadata": {"name": "own"},
+        "spec": {"selectors": [{"cel": {"expression": one}} for one in texts]},
+    }
+    asked = template("gpu", request("own"))
+
+    for code, wrong in (("AttemptFailsOnNodegroup", own), ("NoNodegroupServesPod", other(own))):
+        first, second = places(wrong, asked, pod("gpu"), code=code)
+
+        assert first == f"spec.selectors[{1 if wrong is own else 0}].cel.expression"
+        assert second.startswith(BASE)
+
+
+def other(own: dict[str, Any]) -> dict[str, Any]:
+    selectors = [{"cel": {"expression": "device.driver == 'nvidia.com'"}}]
+    return {**own, "spec": {"selectors": selectors}}

@@ -44,7 +44,7 @@ def fix_of(*requests: Any, groups: Any = (L4, P5, L40S)) -> str:
         ),
         (
             f"'index' in {DEVICE} && {DEVICE}.index == 0",
-            "for p5, select by an attribute that the driver publishes",
+            "for p5, select by an attribute that is published: device.attributes",
         ),
         (
             f"'memory' in {DEVICE} && {DEVICE}.memory == 80",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from .endings import Cause
@@ -43,8 +44,11 @@ def all_breaks(given: Problem, option: Option, device: int) -> Cause:
 
 def no_answer(option: Option, answer: Answer) -> Cause:
     """Of an expression that fails, or whose answer only a running node knows."""
-    what = f"an expression of the request {option.ask.name} fails on a device"
-    return _unanswered(option, answer, "ExpressionFails", what)
+    of_class = answer.selector is None
+    whose = f"DeviceClass {option.ask.device_class}" if of_class else f"request {option.ask.name}"
+    what = f"an expression of the {whose} fails on a device"
+    found = _unanswered(option, answer, "ExpressionFails", what)
+    return replace(found, device_class=option.ask.device_class) if of_class else found
 
 
 def no_amount(option: Option, answer: Answer) -> Cause:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from .._frozen import FrozenDict
 from ..device_classes import class_expressions
 from ..kubernetes import gate_is_on
-from ..names import CLASS_RESOURCES, DRIVERS, device_type_of_class
+from ..names import CLASS_RESOURCES, DEVICE_CLASSES, DRIVERS, device_type_of_class
 
 _LONGEST_NAME: Final = 63
 
@@ -24,6 +24,11 @@ def driver_of(device_class: str) -> str | None:
     """The driver behind a class; None for a class of the user's own."""
     device_type = device_type_of_class(device_class)
     return DRIVERS[device_type] if device_type else None
+
+
+def class_of_driver(driver: str) -> str:
+    """The class of a driver's devices; of several the one of whole devices."""
+    return next(DEVICE_CLASSES[kind][0] for kind, name in DRIVERS.items() if name == driver)
 
 
 def extended_resource_names(

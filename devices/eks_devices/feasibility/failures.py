@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from ..claims.cel_reads import names_read
 from .cel_advice import MEND, domain_in_quotes
 from .endings import Cause
-from .near import meant_instead, never_published
+from .expressions import Outcome, evaluate
+from .near import drivers_behind, instead_of_never, never_published, other_class
 from .problem import Classes, Problem
-from .reasons import request_reason
-from .slices import NodeDevices
+from .reasons import class_selector, request_reason
+from .slices import NodeDevice, NodeDevices
 
 
 def failure(cause: Cause, given: Problem, node: NodeDevices, classes: Classes) -> Cause:
@@ -23,21 +26,53 @@ def failure(cause: Cause, given: Problem, node: NodeDevices, classes: Classes) -
         return replace(cause, text=f"{cause.text}; and {other.text}", fix=other.fix)
     if cause.code != "ExpressionFails":
         return cause
-    text, device_class = _expression(given, cause)
+    text, device_class = _expression(given, cause, node, classes)
     if fix := cause.fix or domain_in_quotes(text):
         return replace(cause, fix=fix)
-    if never := never_published(text, device_class):
+    failing = [one for one in node.devices if evaluate(text, one).outcome is Outcome.FAILS]
+    found = _of_what_it_reads(cause, text, device_class, failing)
+    if cause.selector is not None:
+        return found
+    return replace(found, fix=f"in the DeviceClass {device_class}, {found.fix}")
+
+
+def _of_what_it_reads(
+    cause: Cause, text: str, device_class: str, failing: Sequence[NodeDevice]
+) -> Cause:
+    """The advice for an expression that fails on some devices."""
+    drivers = drivers_behind(device_class, failing)
+    if never := never_published(text, drivers):
         told = f"{cause.text}; no driver of the class ever publishes {never}"
-        fix = meant_instead(never, device_class) or "select by an attribute that is published"
-        return replace(cause, text=told, fix=fix)
-    return replace(cause, fix=_GUARD if _NOT_THERE in cause.text else MEND)
+        return replace(cause, text=told, fix=instead_of_never(never, drivers, failing))
+    if _NOT_THERE not in cause.text:
+        return replace(cause, fix=MEND)
+    found = (other_class(name, device_class) for name in _lacking(text, failing))
+    if having := next(filter(None, found), ""):
+        fix = f"ask for the class {having}, whose devices have it: deviceClassName: {having}"
+        return replace(cause, fix=fix)
+    return replace(cause, fix=_GUARD)
 
 
-def _expression(given: Problem, cause: Cause) -> tuple[str, str]:
-    """The expression of a request that a cause is about, and the class; empty for a class's own."""
+def _lacking(text: str, devices: Sequence[NodeDevice]) -> list[str]:
+    """What an expression reads and none of some devices has."""
+    return [
+        name
+        for name in names_read(text, fields=("attributes",))
+        if not any(name in one.attributes or name in one.at_run_time for one in devices)
+    ]
+
+
+def _expression(
+    given: Problem, cause: Cause, node: NodeDevices, classes: Classes
+) -> tuple[str, str]:
+    """The expression that a cause is about, of a request or of its class, and the class."""
     for one in given.all_options:
-        if (one.claim, one.request) == (cause.claim, cause.request) and cause.selector is not None:
+        if (one.claim, one.request) != (cause.claim, cause.request):
+            continue
+        if cause.selector is not None:
             return one.ask.selectors[cause.selector], one.ask.device_class
+        found = class_selector(classes[one.ask.device_class], node.devices)
+        return classes[one.ask.device_class][found], one.ask.device_class
     return "", ""
 
 

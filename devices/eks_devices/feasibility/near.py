@@ -3,38 +3,85 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from ..claims.cel_reads import names_read
+from ..claims.kinds import RequestKind
 from ..claims.published_names import rows
 from ..findings import alike, question
-from .classes import driver_of
+from .classes import class_of_driver, driver_of
 from .devices import published_names
+from .slices import NodeDevice
 
 # Attributes are short words, of which many share half of their letters.
 _ALIKE: Final = 0.7
+_MOST_NAMES: Final = 8
 
 
-def never_published(text: str, device_class: str) -> str:
-    """An attribute that an expression reads and the driver of a class never gives to a device.
+def drivers_behind(device_class: str, devices: Iterable[NodeDevice]) -> frozenset[str]:
+    """The driver of a class; of a class of the user's own the drivers of devices it is about."""
+    driver = driver_of(device_class)
+    return frozenset([driver] if driver else [one.driver for one in devices])
+
+
+def never_published(text: str, drivers: Collection[str]) -> str:
+    """An attribute that an expression reads and none of some drivers ever gives to a device.
 
     Empty where it reads none, and for drivers whose attributes are not known.
     """
-    known = published_names().get(driver_of(device_class) or "")
-    if known is None:
-        return ""
-    read = names_read(text, fields=("attributes",))
+    known = _known(drivers)
+    read = names_read(text, fields=("attributes",)) if known else ()
     return next((one for one in read if one not in known), "")
 
 
-def meant_instead(name: str, device_class: str) -> str:
+def instead_of_never(name: str, drivers: Collection[str], devices: Sequence[NodeDevice]) -> str:
+    """What to write for an attribute that is never published."""
+    return meant_instead(name, drivers) or _published(name, devices)
+
+
+def meant_instead(name: str, drivers: Collection[str]) -> str:
     """What an attribute that is never published may stand for; or nothing."""
-    known = published_names().get(driver_of(device_class) or "", frozenset())
+    domain, _, own = name.rpartition("/")
     if name in capacity_names():
-        domain, _, own = name.rpartition("/")
         return f"it is a capacity: did you mean device.capacity['{domain}'].{own}?"
-    return nearest(name, known)
+    for driver, names in published_names().items():
+        if name in names and name not in _known(drivers):
+            of_class = f"devices of the class {class_of_driver(driver)} have it"
+            return f"{of_class}: select by it in a request for them"
+    return nearest(name, _known(drivers))
+
+
+def _known(drivers: Collection[str]) -> frozenset[str]:
+    """The attributes of drivers; empty where those of one are not known."""
+    sets = [published_names().get(one, frozenset()) for one in drivers]
+    return frozenset().union(*sets) if sets and all(sets) else frozenset()
+
+
+def _published(name: str, devices: Sequence[NodeDevice]) -> str:
+    """The attributes that devices have, those of the same domain where it has any."""
+    found: dict[str, set[str]] = {}
+    for device in devices:
+        for one in device.attributes:
+            if one not in device.at_run_time:
+                domain, _, own = one.rpartition("/")
+                found.setdefault(domain, set()).add(own)
+    if not found:
+        return "select by an attribute that is published"
+    domain = name.rpartition("/")[0]
+    domain = domain if domain in found else max(found, key=lambda one: len(found[one]))
+    names = ", ".join(sorted(found[domain])[:_MOST_NAMES])
+    return f"select by an attribute that is published: device.attributes['{domain}'] has {names}"
+
+
+def other_class(name: str, device_class: str) -> str:
+    """The class of the same driver all of whose devices have an attribute; or nothing."""
+    for row in rows():
+        classes = {kind: RequestKind(kind).device_class for kind in row["always"]}
+        holding = [classes[kind] for kind, names in row["always"].items() if name in names]
+        if device_class in classes.values() and holding and device_class not in holding:
+            return holding[0]
+    return ""
 
 
 @functools.cache

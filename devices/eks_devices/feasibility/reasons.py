@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from .allocation import allocate
 from .amounts_told import amount_cause
-from .classes import driver_of, installed_classes
+from .classes import installed_classes
 from .endings import Cause, Ending
 from .expressions import Outcome, evaluate
 from .flow import decided
-from .near import meant_instead, nearest_of_all, never_published
+from .near import drivers_behind, instead_of_never, nearest_of_all, never_published
 from .near_values import near_miss
 from .problem import NOTHING, Classes, Option, Problem, problem
 from .shared_values import held_by_a_value
@@ -143,14 +143,17 @@ def _amounts_not_there(option: Option, node: NodeDevices) -> Cause | None:
 def _nothing_matches(ask: Ask, node: NodeDevices, classes: Classes) -> Cause:
     left = list(node.devices)
     for text in classes[ask.device_class]:
-        left = [one for one in left if evaluate(text, one).outcome is not Outcome.FALSE]
-    if not left:
-        return Cause("ClassNotOnGroup", _no_device_of(ask.device_class, classes))
+        kept = [one for one in left if evaluate(text, one).outcome is not Outcome.FALSE]
+        if not kept:
+            return _not_in_class(text, ask.device_class, left, classes)
+        left = kept
     for number, text in enumerate(ask.selectors):
         kept = [one for one in left if evaluate(text, one).outcome is not Outcome.FALSE]
         if not kept:
             return replace(_selector(number, text, ask, left), selector=number)
         left = kept
+    if not left:
+        return _not_in_class("", ask.device_class, left, classes)
     return Cause("NoDeviceMatches", "no device matches all its selectors")
 
 
@@ -161,12 +164,35 @@ def _no_device_of(device_class: str, classes: Classes) -> str:
     return f"no driver publishes devices of the class {device_class} on this group's nodes"
 
 
+def class_selector(texts: Sequence[str], devices: Iterable[NodeDevice]) -> int:
+    """Which expression of a class fails on a device, or leaves none of them; 0 without any."""
+    left = list(devices)
+    for number, text in enumerate(texts):
+        found = [(one, evaluate(text, one).outcome) for one in left]
+        left = [one for one, outcome in found if outcome is not Outcome.FALSE]
+        if not left or any(outcome is Outcome.FAILS for _, outcome in found):
+            return number
+    return 0
+
+
+def _not_in_class(text: str, name: str, among: list[NodeDevice], classes: Classes) -> Cause:
+    """Of a class none of whose devices is there, by the expression that leaves them out."""
+    if not among or classes[name] == installed_classes().get(name):
+        return Cause("ClassNotOnGroup", _no_device_of(name, classes))
+    has = values_told(text, among)
+    told = f"the DeviceClass {name} matches none of the {len(among)} devices"
+    told += f", which have {has}" * bool(has)
+    near = near_miss(text, among)
+    fix = near.fix if near else "select what devices have"
+    return Cause("ClassNotOnGroup", told, fix=f"in the DeviceClass {name}, {fix}")
+
+
 def _selector(number: int, text: str, ask: Ask, among: list[NodeDevice]) -> Cause:
-    if never := never_published(text, ask.device_class):
-        driver = driver_of(ask.device_class)
-        text = f"selector {number} reads {never}, which the driver {driver} never publishes"
-        otherwise = "select by an attribute that the driver publishes"
-        fix = meant_instead(never, ask.device_class) or otherwise
+    drivers = drivers_behind(ask.device_class, among)
+    if never := never_published(text, drivers):
+        whose = f"the driver {' or '.join(sorted(drivers))} never publishes"
+        text = f"selector {number} reads {never}, which {whose}"
+        fix = instead_of_never(never, drivers, among)
         return Cause("AttributeNeverPublished", text, fix=fix)
     many = "does not match the one device"
     if len(among) > 1:

@@ -18,6 +18,7 @@ from .claim_places import places_in
 from .claim_versions import version_faults
 from .claimed import KnownClaims, PodClaim
 from .claims_alone import ClaimCheck
+from .class_places import places_of_class
 from .documents import DEFAULT_NAMESPACE, Document, Steps, flattened, path_of, plain
 from .object_form import object_faults
 from .pods import PodTemplate
@@ -90,10 +91,10 @@ class _Check:
         self._documents = tuple(flattened(read))
         self._plan = plan
         self._planned = self._readable(planned)
-        classes = tuple(one for one in self._documents if one.kind == _CLASS)
+        self._classes = tuple(one for one in self._documents if one.kind == _CLASS)
         self._claims = KnownClaims(self._documents, self._planned)
-        self._own_classes = own_classes(classes)
-        self._serving = Serving(plan, classes)
+        self._own_classes = own_classes(self._classes)
+        self._serving = Serving(plan, self._classes)
         self._alone = ClaimCheck(self._serving)
 
     def _read(self, documents: Sequence[Document]) -> Iterator[Document]:
@@ -208,7 +209,8 @@ class _Check:
         self._note(pod.document, unknown_names(pod, claims, self._claims), below=pod.steps)
         judged = self._serving.of_pod(pod, claims, amounts)
         for one, verdict in self._of_verdicts(pod, claims, amounts, judged):
-            related = tuple(places_in(claims, verdict))
+            of_class = places_of_class(self._classes, self._plan, verdict)
+            related = (*of_class, *places_in(claims, verdict))
             self._note(pod.document, [((), one)], below=pod.steps, related=related)
         if not any(is_refusal(one) for _, one in own):
             more = served(pod, judged, self._plan)
