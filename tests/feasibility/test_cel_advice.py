@@ -71,6 +71,13 @@ REFUSED = [
         "write has(device.attributes['domain'].name), or 'domain' in device.attributes",
     ),
     (f"{NAME} == 'x' )(", "mend the expression"),
+    (
+        f"{NAME}.matches('H100(')",
+        (
+            "write .contains('...') for a text as it is, or two backslashes in front of what has "
+            "a meaning in patterns, such as \\\\("
+        ),
+    ),
     (f"{MEMORY}.sign() == 1", f"write sign({MEMORY}), with the value in the brackets"),
     ("quantity('1Gi').sign() == 1", "write sign(quantity('1Gi')), with the value in the brackets"),
     ("'abc'.reverse() == 'cba'", "it is there as list.reverse()"),

@@ -102,3 +102,92 @@ def test_values_are_those_of_the_devices_that_other_selectors_leave():
 def test_what_nobody_read_from_efas_beside_neuron_devices_is_unknown(name):
     selector = f"'{name}' in device.attributes['dra.net']"
     assert reason_of("trn2.48xlarge", EFA, selector).status == "unknown"
+
+
+NAME = f"{ATTRIBUTES}.productName"
+MEMORY = f"device.capacity['{GPU}'].memory"
+CARD = "device.attributes['dra.net']"
+
+
+@pytest.mark.parametrize(
+    ("device_class", "text", "fix"),
+    [
+        (
+            EFA,
+            f"{CARD}.numaNode == '0'",
+            f"'0' is a text, and numaNode is a number: write {CARD}.numaNode == 0",
+        ),
+        (
+            EFA,
+            f'{CARD}["rdma"] == "true" && true',
+            f'"true" is a text, and rdma is true or false: write {CARD}["rdma"] == true',
+        ),
+        (
+            GPU,
+            f"{ATTRIBUTES}.architecture == 'Hopper' && {NAME} == 'H100'",
+            f"write {NAME} == 'NVIDIA H100 80GB HBM3'",
+        ),
+        (
+            GPU,
+            f"{NAME} == 'NVIDIA H100 80GB HBM3 on p5.48xlarge and others'",
+            f"write {NAME} == 'NVIDIA H100 80GB HBM3'",
+        ),
+        (GPU, f'{NAME}.contains("h100")', f'write {NAME}.contains("H100")'),
+        (GPU, f"{NAME}.startsWith('Nvidia')", f"write {NAME}.startsWith('NVIDIA')"),
+        (GPU, f"{NAME}.endsWith('hbm3')", f"write {NAME}.endsWith('HBM3')"),
+    ],
+)
+def test_a_value_that_is_known_is_told_as_a_part_of_the_expression_that_matches(
+    device_class, text, fix
+):
+    found = reason_of("p5.48xlarge", device_class, text)
+
+    assert (found.code, found.fix) == ("NoDeviceMatches", fix)
+    part = fix.partition("write ")[2]
+    assert reason_of("p5.48xlarge", device_class, part).status == "feasible"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{ATTRIBUTES}.architecture == 'Ampere' && {NAME} == 'H100'",
+        f"{NAME} == 'H200'",
+        f"{NAME} == ''",
+        f"{NAME} != 'NVIDIA H100 80GB HBM3'",
+        f"{NAME}.contains('L40S')",
+    ],
+)
+def test_what_would_not_match_either_is_not_told(text):
+    assert "write" not in reason_of("p5.48xlarge", GPU, text).fix
+
+
+def test_bytes_are_told_in_bytes():
+    found = reason_of("p5.48xlarge", GPU, f"{MEMORY}.asInteger() >= 85899345920")
+
+    assert found.fix.startswith("compare memory with at most 85094039552 (81152Mi)")
+    text = f"{MEMORY}.asInteger() >= 85094039552"
+    assert reason_of("p5.48xlarge", GPU, text).status == "feasible"
+
+
+@pytest.mark.parametrize(
+    ("written", "instead"),
+    [("40GB", "40Gi"), ("40gb", "40Gi"), ("1.5 GiB", "1.5Gi"), ("40Gib", "40Gi"), ("9KB", "9Ki")],
+)
+def test_a_quantity_with_another_unit_is_told_with_that_of_kubernetes(written, instead):
+    text = f"{MEMORY}.compareTo(quantity('{written}')) >= 0"
+    found = reason_of("p5.48xlarge", GPU, text)
+
+    assert found.code == "ExpressionFails"
+    assert found.reason.endswith(f"quantity('{written}') fails, for that is no quantity")
+    assert found.fix.startswith(f"write quantity('{instead}')")
+    for one in found.fix.split("'")[1::2]:
+        assert reason_of("p5.48xlarge", GPU, text.replace(written, one)).status == "feasible"
+
+
+def test_a_device_is_told_by_its_name():
+    every = {"name": "gpu", "exactly": {"deviceClassName": GPU, "allocationMode": "All"}}
+    root = {"matchAttribute": "resource.kubernetes.io/pcieRoot"}
+    plan = cluster_of({"instance_type": "p5.48xlarge"})
+    (found,) = check_claims([claim(every, root)], plan)
+
+    assert "the device gpu-1 does not share resource.kubernetes.io/pcieRoot" in found.reason

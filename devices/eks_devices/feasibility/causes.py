@@ -30,11 +30,12 @@ def all_breaks(given: Problem, option: Option, device: int) -> Cause:
     """Of a request for All that meets a device which breaks a constraint."""
     about = [given.wanted[option.claim].constraints[one] for one in option.constraints]
     names = ", ".join(one.attribute for one in about)
+    named = f"the device {given.names[device]}" if given.names else "one of them"
     how = "differ in" if all(one.is_distinct for one in about) else "share"
     return Cause(
         "AllBreaksConstraint",
-        f"the request {option.ask.name} is for all devices that match, and device number {device} "
-        f"does not {how} {names}",
+        f"the request {option.ask.name} is for all devices that match, and {named} does not {how} "
+        f"{names}",
         claim=option.claim,
         request=option.request,
         constraint=option.constraints[0] if len(about) == 1 else None,

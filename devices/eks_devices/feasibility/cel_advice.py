@@ -173,6 +173,10 @@ def _whole_name(_: re.Match[str], text: str) -> str:
     return f"write device.{one[1]}['{one[2]}'].{one[3]}" if one else ""
 
 
+_ESCAPE: Final = (
+    "write .contains('...') for a text as it is, or two backslashes in front of what has a meaning "
+    "in patterns, such as \\\\("
+)
 _ORDER: Final = r"'_[<>=!]=?_' applied to '\(.*"
 _KNOWN: Final[tuple[tuple[re.Pattern[str], Advice], ...]] = (
     (re.compile(rf"{_ORDER}kubernetes\.Quantity"), _compared),
@@ -187,6 +191,7 @@ _KNOWN: Final[tuple[tuple[re.Pattern[str], Advice], ...]] = (
     (re.compile(r":([0-9]+): Syntax error: (?:mismatched|extraneous) input '(.+?)' "), _mismatched),
     (re.compile(r"token recognition error at: '(.*)'"), _unreadable),
     (re.compile(r"of type ([A-Z]+)"), _no_truth),
+    (re.compile(r"no regular expression"), lambda *_: _ESCAPE),
     (
         re.compile(r"has\(\) argument"),
         lambda *_: "write has(device.attributes['domain'].name), or 'domain' in device.attributes",

@@ -23,6 +23,8 @@ _ORDERED: Final = re.compile(r"'_[<>]=?_'")
 _PICTURE: Final = "\n"
 _PLACE: Final = re.compile(r"ERROR: <input>:([0-9]+):([0-9]+): ")
 _NO_KEY: Final = re.compile(r'^NOT_FOUND: Key not found in map : "(.*)"$')
+# The kind of an error, in the words of the engine.
+_STATUS: Final = re.compile(r"^[A-Z]+(?:_[A-Z]+)*: (?=\S)")
 # What else there might have been, and where names are looked up, help nobody.
 _TAIL: Final = re.compile(r" expecting .*| \(in container ''\)", re.DOTALL)
 
@@ -58,8 +60,8 @@ def names_nothing(text: str, error: str) -> bool:
 
 def in_words(error: str) -> str:
     """An error of the engine in one line."""
-    line = error.removeprefix("INVALID_ARGUMENT: ").partition(_PICTURE)[0].strip()
-    return _NO_KEY.sub(r"\1 not found", line)[:LONGEST]
+    line = _NO_KEY.sub(r"\1 not found", error.partition(_PICTURE)[0].strip())
+    return _STATUS.sub("", line)[:LONGEST]
 
 
 def with_place(error: str) -> str:

@@ -34,7 +34,7 @@ from .engine_words import (
     with_place,
 )
 from .slices import NodeDevice
-from .types_known import failing
+from .types_known import failing, wrongly_written
 from .unlike import unlike, unread, written_patterns
 
 MAX_LENGTH: Final = 10 * 1024
@@ -175,7 +175,7 @@ def _no_pattern(text: str) -> str:
     for pattern in written_patterns(text):
         value = _program(f"''.matches({pattern})").eval(data={})
         if value.type() == engine().Type.ERROR:
-            return f"it matches with no pattern: {pattern[:LONGEST]}"
+            return f"matches is given {pattern[:LONGEST]}, which is no regular expression"
     return ""
 
 
@@ -207,8 +207,11 @@ def evaluate(text: str, device: NodeDevice) -> Answer:
         answer = Answer(Outcome.UNCLEAR, "it does more with a version than compare it")
     else:
         answer = _evaluated(text, found.literals, device)
-    is_settled = answer.outcome in (Outcome.TRUE, Outcome.FALSE)
-    return answer if is_settled else _failure(text, device) or answer
+    if answer.outcome in (Outcome.TRUE, Outcome.FALSE):
+        return answer
+    if answer.outcome is Outcome.FAILS and (wrong := wrongly_written(text, answer.text)):
+        return Answer(Outcome.FAILS, *wrong)
+    return _failure(text, device) or answer
 
 
 def _left_to_node(at_run_time: list[str], words: frozenset[str]) -> str:

@@ -12,10 +12,15 @@ from ..claims.cel_reads import names_read
 from ..findings import meant
 from ..quantities import MIB, amount_of
 from .cel_values import QUANTITY
+from .rewritten import rewritten
 from .slices import NodeDevice
 
 _DRIVER: Final = re.compile(r"\bdevice\s*\.\s*driver\b")
 _KEY: Final = re.compile(r"\[\s*(['\"])[^'\"]*\1\s*\]")
+# A number that an amount is compared with.
+_AS_NUMBER: Final = re.compile(
+    r"\.\s*(?:asInteger|asApproximateFloat)\s*\(\s*\)\s*[>=]=?\s*([0-9]+(?:\.[0-9]+)?)\b"
+)
 _TEXT: Final = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 
 
@@ -35,11 +40,13 @@ def near_miss(text: str, devices: Sequence[NodeDevice]) -> NearMiss | None:
     # Names of domains are texts as well.
     written = ["".join(one) for one in _TEXT.findall(_KEY.sub("", text))]
     names = [*names_read(text), *_DRIVER.findall(text)]
+    written += _AS_NUMBER.findall(text)
     for name in names if written else ():
         values = list(_values(name, devices))
         if found := _near_text(values, written) or _near_amount(name, values, written):
             return found
-    return None
+    part = rewritten(text, devices)
+    return NearMiss(part) if part else None
 
 
 def _values(name: str, devices: Sequence[NodeDevice]) -> Iterable[Any]:
@@ -67,6 +74,9 @@ def _near_amount(name: str, values: Sequence[Any], written: Sequence[str]) -> Ne
         return None
     most = max(amounts)
     shown = f"{most / MIB}Mi" if most % MIB == 0 else str(most)
+    if all(one.isdecimal() for one in written if amount_of(one) == wanted):
+        # Whoever writes the number of bytes needs one.
+        shown = f"{most}" + f" ({shown})" * (shown != str(most))
     fix = (
         f"compare {name.rpartition('/')[2]} with at most {shown}, which is what these devices have"
     )

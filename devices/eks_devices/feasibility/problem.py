@@ -85,6 +85,7 @@ class Problem:
     kinds: tuple[int, ...]
     scheduler: Scheduler = field(default_factory=newest_scheduler)
     stock: Stock | None = None
+    names: tuple[str, ...] = ()
 
     @property
     def has_distinct(self) -> bool:
@@ -121,7 +122,8 @@ def problem(wanted: Sequence[Wanted], node: NodeDevices, classes: Classes) -> Pr
     kinds = kinds_of(options, values, len(node.devices))
     if stock is not None:
         kinds = kinds_in(stock, kinds)
-    found = Problem(tuple(wanted), options, values, kinds, node.scheduler, stock)
+    names = tuple(one.name for one in node.devices)
+    found = Problem(tuple(wanted), options, values, kinds, node.scheduler, stock, names)
     # Where what is compared depends on what was tried before, the order of equal devices counts.
     return replace(found, kinds=tuple(range(len(kinds)))) if found.forgets else found
 

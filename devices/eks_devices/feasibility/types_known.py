@@ -38,6 +38,9 @@ _NUMBERS: Final = re.compile(r"\((?:int|uint|double), (?:int|uint|double)\)")
 _NOT_EQUAL: Final = re.compile(r"\(kubernetes\.Semver, (?:string|int|uint|double|bool)\)")
 _WRITTEN: Final = re.compile(r"\b(semver|quantity)\s*\(\s*(['\"])([^'\"\\]*)\2\s*\)")
 _LIKE_VERSION: Final = re.compile(r"v?([0-9]+(?:\.[0-9]+){0,2})", re.ASCII)
+_LIKE_QUANTITY: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kKmMgGtTpP])[iI]?[bB]?", re.ASCII)
+# What our functions say of what is none.
+_NOT_ONE: Final = ("no quantity: ", "no semantic version: ")
 _COMPARED: Final = re.compile(r"(<=?|>=?|[=!]=)\s*(['\"]?)v?([0-9]+(?:\.[0-9]+){0,2})\2", re.ASCII)
 
 
@@ -75,10 +78,7 @@ def _name(read: re.Match[str]) -> str:
 
 
 def _reasons(part: str, kinds: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    for one in _WRITTEN.finditer(part):
-        is_right = is_semver if one[1] == SEMVER else is_quantity
-        if not is_right(one[3]):
-            yield _form(one[1], one[3])
+    yield from _wrongly_written(part)
     refused = _refused(_READ.sub(lambda one: _example(one, kinds), part))
     if refused and (version := next((one for one in kinds if kinds[one] == "version"), "")):
         read = next(one[0] for one in _READ.finditer(part) if _name(one) == version)
@@ -88,13 +88,44 @@ def _reasons(part: str, kinds: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         yield f"{told}, for which there is no such comparison or function", ""
 
 
+def wrongly_written(text: str, told: str) -> tuple[str, str] | None:
+    """What an error of the engine says of an amount or a version in an expression, or None.
+
+    Args:
+        text: The expression.
+        told: The error.
+    """
+    quoted = quoted_out(text)
+    for why, fix in _wrongly_written(text, quoted):
+        if told.startswith(_NOT_ONE):
+            return why, fix
+    return None
+
+
+def _wrongly_written(part: str, quoted: str = "") -> Iterator[tuple[str, str]]:
+    for one in _WRITTEN.finditer(part):
+        is_right = is_semver if one[1] == SEMVER else is_quantity
+        if not is_right(one[3]) and not quoted.startswith("\0", one.start()):
+            yield _form(one[1], one[3])
+
+
 def _form(function: str, text: str) -> tuple[str, str]:
     fails = f"{function}('{text}') fails, for"
     if function != SEMVER:
-        return f"{fails} that is no quantity", ""
+        return f"{fails} that is no quantity", _quantity(text)
     found = _LIKE_VERSION.fullmatch(text)
     fix = f"write semver('{_whole(found[1])}')" if found else ""
     return f"{fails} a version has the form 1.2.3", fix
+
+
+def _quantity(text: str) -> str:
+    """What to write for an amount with a unit that Kubernetes does not know."""
+    found = _LIKE_QUANTITY.fullmatch(text)
+    if found is None:
+        return "write an amount such as quantity('40Gi')"
+    unit = found[2].upper().replace("K", "k")
+    written = f"{found[1]}{unit}"
+    return f"write quantity('{written.upper()}i'), or quantity('{written}') for a power of ten"
 
 
 def _whole(version: str) -> str:
