@@ -127,11 +127,6 @@ CARD = "device.attributes['dra.net']"
             f"{ATTRIBUTES}.architecture == 'Hopper' && {NAME} == 'H100'",
             f"write {NAME} == 'NVIDIA H100 80GB HBM3'",
         ),
-        (
-            GPU,
-            f"{NAME} == 'NVIDIA H100 80GB HBM3 on p5.48xlarge and others'",
-            f"write {NAME} == 'NVIDIA H100 80GB HBM3'",
-        ),
         (GPU, f'{NAME}.contains("h100")', f'write {NAME}.contains("H100")'),
         (GPU, f"{NAME}.startsWith('Nvidia')", f"write {NAME}.startsWith('NVIDIA')"),
         (GPU, f"{NAME}.endsWith('hbm3')", f"write {NAME}.endsWith('HBM3')"),

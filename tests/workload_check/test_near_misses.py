@@ -139,3 +139,38 @@ def test_a_group_whose_name_is_misspelt_is_told_by_its_label() -> None:
     report = checked(plan_of(L40S, big), template("gpu", request()), misspelt)
     (found,) = report.remarks
     assert found.finding.fix == "for P5, write eks-devices/nodegroup: P5"
+
+
+def test_the_fix_of_a_verdict_is_that_of_its_own_reason() -> None:
+    selector = MEMORY.format("80Gi")
+    asked = pod("gpu", nodeSelector={"eks-devices/nodegroup": "p5"}, tolerations=[])
+    report = checked(
+        plan_of(L4, P5, L40S), template("gpu", request("gpu.nvidia.com", 1, selector)), asked
+    )
+    found = {one.nodegroup: one for one in report.pods[0].verdicts}
+
+    assert found["l40s"].code == "NodeSelectorDiffers"
+    assert "memory" not in found["l40s"].fix
+    assert (found["p5"].code, found["p5"].wants, found["p5"].has) == ("NoDeviceMatches", 1, 0)
+    assert found["p5"].fix.startswith("compare memory with at most 81152Mi")
+    assert "toleration" not in found["p5"].fix
+    told = next(x.finding.fix for x in report.remarks if x.finding.code == "NoNodegroupServesPod")
+    assert told.startswith("for p5, ")
+    assert "compare memory" in told
+    assert "tolerations" in told
+
+
+@pytest.mark.parametrize(("version", "code"), [("1.35", "claim them"), ("1.36", "did you mean")])
+def test_a_class_that_is_misspelt_in_a_resource_is_not_repeated(version: str, code: str) -> None:
+    limits = {"deviceclass.resource.kubernetes.io/gpu.nvida.com": 1}
+    report = checked(plan_of(P5, version=version), pod(limits=limits))
+    (found,) = (x.finding for x in report.remarks if x.finding.code == "NoNodegroupServesPod")
+
+    assert code in found.fix
+    assert "gpu.nvidia.com" in found.fix
+    assert "nvida" not in found.fix
+
+
+def test_a_class_of_devices_that_a_group_has_is_meant_first() -> None:
+    fix = fix_of(request("nvidia.com", 1), groups=(P5,))
+    assert fix == "did you mean gpu.nvidia.com or mig.nvidia.com?"

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from .._frozen import FrozenDict
-from ..findings import meant
 from ..names import GPU_DRIVER
 from .allocation import allocate, held_after
 from .cel_advice import domain_in_quotes
@@ -20,7 +19,7 @@ from .flow import decided
 from .holdings import NOTHING_HELD, Holdings
 from .minors import Distinct, Scheduler
 from .problem import Problem, problem
-from .reasons import reason
+from .reasons import class_meant, reason
 from .slices import NodeDevices
 from .stack_room import with_room
 from .verdicts import Status
@@ -51,9 +50,7 @@ def judged(
         EksDevicesError: The CEL engine is not installed.
     """
     asks = [ask for _, _, ask in _named_asks(wanted)]
-    if refused := _distinct_refused(wanted, node.scheduler) or _refused(
-        wanted, classes, node.scheduler.version
-    ):
+    if refused := _distinct_refused(wanted, node.scheduler) or _refused(wanted, node, classes):
         return refused
     given = problem(wanted, node, classes)
     found = _searched(given)
@@ -92,18 +89,19 @@ def _not_allocated(
 
 
 def _refused(
-    wanted: tuple[Wanted, ...], classes: FrozenDict[str, tuple[str, ...]], version: str
+    wanted: tuple[Wanted, ...], node: NodeDevices, classes: FrozenDict[str, tuple[str, ...]]
 ) -> Judgement | None:
     """What the API server refuses, and what no cluster of the plan has."""
     for claim, name, ask in _named_asks(wanted):
         place = Cause(claim=claim, request=name, device_class=ask.device_class)
         if ask.device_class not in classes:
             text = f"request {ask.name}: there is no DeviceClass {ask.device_class}"
-            fix = meant(ask.device_class, classes) or "name a DeviceClass of the cluster"
+            fix = class_meant(ask.device_class, node, classes)
+            fix = fix or "name a DeviceClass of the cluster"
             cause = replace(place, code="ClassNotInstalled", text=text, fix=fix)
             return Judgement(Status.INFEASIBLE, cause)
         for number, text in enumerate(ask.selectors):
-            if found := refusal(text, version):
+            if found := refusal(text, node.scheduler.version):
                 why, fix = found
                 told = f"request {ask.name}: the API server refuses selector {number}: {why}"
                 where = replace(place, selector=number, fix=domain_in_quotes(text) or fix)

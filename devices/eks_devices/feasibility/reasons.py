@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from ..findings import alike, question
 from .allocation import allocate
 from .amounts_told import amount_cause
 from .classes import installed_classes
@@ -114,7 +115,7 @@ def _of_option(option: Option, node: NodeDevices, classes: Classes) -> Cause | N
     """The reason of a way to satisfy a request, without its place."""
     ask = option.ask
     if not option.candidates:
-        return _nothing_matches(ask, node, classes)
+        return replace(_nothing_matches(ask, node, classes), wants=ask.count, has=0)
     if amounts := _amounts_not_there(option, node):
         return amounts
     if all(at in option.barred for at in option.candidates):
@@ -162,6 +163,24 @@ def _no_device_of(device_class: str, classes: Classes) -> str:
     if classes[device_class] != installed_classes().get(device_class):
         return f"no device of this group's nodes is one that the class {device_class} selects"
     return f"no driver publishes devices of the class {device_class} on this group's nodes"
+
+
+def class_meant(name: str, node: NodeDevices, classes: Classes) -> str:
+    """The class that an unknown name may stand for, those of devices of the node first."""
+
+    def is_elsewhere(one: str) -> bool:
+        return class_selected(classes[one], node.devices) == []
+
+    return question(sorted(alike(name, classes), key=is_elsewhere))
+
+
+def class_selected(texts: Sequence[str], devices: Iterable[NodeDevice]) -> list[NodeDevice]:
+    """The devices that a class may hold."""
+    return [
+        one
+        for one in devices
+        if all(evaluate(text, one).outcome is not Outcome.FALSE for text in texts)
+    ]
 
 
 def class_selector(texts: Sequence[str], devices: Iterable[NodeDevice]) -> int:

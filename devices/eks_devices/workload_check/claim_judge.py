@@ -216,7 +216,7 @@ class ClaimJudge:
 
 def _distance(verdict: Verdict, asked: ClaimSet, node: GroupNode) -> int:
     """How far claims are from a node that cannot serve them."""
-    if verdict.wants is not None and verdict.has is not None:
+    if verdict.wants is not None and verdict.has:
         return too_many(verdict.wants, verdict.has)
     if verdict.code == _NO_MATCH:
         devices = node_devices(node.group).devices

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from ..findings import meant
+from ..feasibility.classes import installed_classes
+from ..findings import alike, meant
 from ..kubernetes import gate_is_on
 from ..names import (
     CLASS_RESOURCES,
@@ -67,6 +68,7 @@ class ResourceCheck:
         self._version = plan.kubernetes_version
         self._by_dra = gate_is_on(_GATE, self._version)
         self._classes: dict[str, str] = {}
+        self._class_names = {*installed_classes(), *(one.name for one in classes)}
         for one in classes if self._by_dra else ():
             name = text_of(mapping(one.content, "spec"), "extendedResourceName")
             self._classes |= {name: one.name} if name else {}
@@ -133,7 +135,7 @@ class ResourceCheck:
                 f"Kubernetes {self._version} has no resources named after DeviceClasses, and {name}"
                 " is nothing there"
             )
-            return Obstacle("ResourceNotServed", text, _OTHER_WAY, _claim(name))
+            return Obstacle("ResourceNotServed", text, _OTHER_WAY, self._claim_class(name))
         kind = device_type_of(name)
         if kind is None:
             text = f"nobody here knows who offers {name}"
@@ -142,6 +144,14 @@ class ResourceCheck:
         if device is None:
             return Obstacle("NoSuchDevices", f"the nodes have no {DEVICES[kind]}", _FAR)
         return self._not_offered(node, device, name)
+
+    def _claim_class(self, name: str) -> str:
+        """What to write for a resource that is named after a class, which may be misspelt."""
+        device_class = name.removeprefix(CLASS_RESOURCES)
+        if device_class in self._class_names:
+            return _claim(device_class)
+        near = alike(device_class, self._class_names)
+        return _claim(near[0]) if near else "claim devices instead, of a class of the cluster"
 
     def _not_offered(self, node: GroupNode, device: DevicePlan, name: str) -> Obstacle:
         """Why a node whose devices a resource may be of has nothing of it."""
@@ -178,7 +188,7 @@ class ResourceCheck:
 def _claim(name: str) -> str:
     return (
         "claim them instead: resourceClaims of a ResourceClaimTemplate with "
-        f"deviceClassName: {name.removeprefix(CLASS_RESOURCES)}"
+        f"deviceClassName: {name}"
     )
 
 

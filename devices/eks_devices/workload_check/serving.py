@@ -27,12 +27,14 @@ _MALFORMED, _NOT_FOUND = "MalformedClaim", "ClaimNotFound"
 class Judged:
     """The verdict of a group, and how far it is from serving.
 
+    `fix` is all that would bring it to serve, and that of the verdict what its own reason asks for.
     `uses_dra` says whether the Pods have devices by DRA there, `is_reached` whether nothing but
     devices and other resources keeps them off such nodes.
     """
 
     verdict: Verdict
     distance: int = 0
+    fix: str = ""
     uses_dra: bool = False
     is_reached: bool = True
 
@@ -154,7 +156,8 @@ def _judged(
         if len(alike) > 1:
             worst = replace(worst, reason=", and ".join(one.reason for one in alike))
         return Judged(
-            verdict=replace(_verdict(group, Status.INFEASIBLE, worst), fix=_fix(worst, certain)),
+            verdict=replace(_verdict(group, Status.INFEASIBLE, worst), fix=worst.fix),
+            fix=_fix(worst, certain),
             # What is missing twice over is put right in one go.
             distance=sum({one.code: one.distance for one in certain}.values()),
         )
@@ -212,6 +215,7 @@ def _together(types: Sequence[tuple[GroupNode, Judged]]) -> Judged:
     return Judged(
         verdict=verdict,
         distance=near[0][1].distance,
+        fix=near[0][1].fix,
         uses_dra=any(one.uses_dra for _, one in types),
         is_reached=any(one.is_reached for _, one in types),
     )

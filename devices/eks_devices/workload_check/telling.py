@@ -63,7 +63,8 @@ def unserved(judged: Sequence[Judged], path: str, *, code: str, what: str) -> It
         message=f"no node group can serve {what}: {reasons}",
         fix=_fix(near),
     )
-    yield found, _first(near)
+    first = _first(near)
+    yield found, first.verdict if first else None
 
 
 def _reasons(near: Sequence[Judged]) -> Iterator[str]:
@@ -79,21 +80,21 @@ def _reasons(near: Sequence[Judged]) -> Iterator[str]:
         yield f"{named(groups)}: {reason}"
 
 
-def _first(near: Sequence[Judged]) -> Verdict | None:
-    """The nearest verdict that says what would help.
+def _first(near: Sequence[Judged]) -> Judged | None:
+    """The nearest group that says what would help.
 
     Of groups that the Pod's own selectors leave out only where they leave out all of them.
     """
     reached = [one for one in near if one.is_reached]
-    return next((one.verdict for one in reached or near if one.verdict.fix), None)
+    return next((one for one in reached or near if one.fix), None)
 
 
 def _fix(near: Sequence[Judged]) -> str:
     if (first := _first(near)) is None:
         return "change the claim or the Pod, or add a node group that fits"
-    if first.code == "ClassNotInstalled":
+    if first.verdict.code == "ClassNotInstalled":
         return first.fix
-    return f"for {first.nodegroup}, {first.fix}"
+    return f"for {first.verdict.nodegroup}, {first.fix}"
 
 
 def named(groups: Sequence[str]) -> str:
