@@ -17,7 +17,7 @@ from eks_devices import (
     NodegroupPlan,
     Severity,
 )
-from eks_devices.app_check import claim_faults
+from eks_devices.app_check import claim_faults, not_repeated
 from eks_devices.claim_checks import engine_faults
 from eks_devices.claims.objects import Claim, ObjectKey, object_keys
 from eks_devices.claims.on_nodegroup import claim_findings, claim_manifest
@@ -99,7 +99,8 @@ class ClaimSender:
         except EksDevicesError as error:
             raise EksDevicesError([*error.faults, *faults]) from None
         found = claim_findings(claim, manifest, plans[0], build=self._build)
-        found += self._checked(claim, manifest, plans, found)
+        checked = self._checked(claim, manifest, plans, found)
+        found = [*not_repeated(found, checked), *checked]
         raise_faults([*(one for one in found if one.severity is Severity.ERROR), *faults])
         return manifest, found
 

@@ -16,7 +16,7 @@ from eks_devices import (
     ResourceClaimTemplate,
     Severity,
 )
-from eks_devices.app_check import claim_faults, fleet_findings
+from eks_devices.app_check import claim_faults, fleet_findings, not_repeated
 from eks_devices.claim_checks import ClaimChecks
 from eks_devices.claims.on_nodegroup import claim_findings, claim_manifest
 
@@ -147,6 +147,23 @@ def test_groups_at_which_an_expression_fails_are_warned_of():
     assert told[0].severity is Severity.WARNING
     assert "while there are nodes of g1" in told[0].message
     assert "eks-devices/nodegroup: g0" in told[0].fix
+
+
+def test_an_attribute_that_the_verdict_tells_is_told_once():
+    misspelt = f"{NOTHING.partition('nothing')[0]}productname == 'x'"
+    claim, plan = claim_of(gpu(misspelt)), cluster_of(P5, P5EN)
+    manifest = claim_manifest(claim, plan.nodegroups[0])
+    said = claim_findings(claim, manifest, plan.nodegroups[0])
+    more = on_own(claim, cluster_of(P5))
+
+    assert "AttributeNotPublished" in codes(said)
+    assert codes(more) == ["ExpressionFails"]
+    assert "AttributeNotPublished" not in codes(not_repeated(said, more))
+    assert not_repeated(said, []) == [*said]
+
+
+def test_nothing_keeps_pods_on_nodes_that_cannot_serve_their_claim():
+    assert beside(claim_of(gpu(NOTHING)), cluster_of(P5, P5EN)) == []
 
 
 def test_a_claim_that_pods_of_the_app_name_is_told_with_them_alone():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .manifest_text import manifests_in
-from .own_claims import claim_faults, fleet_findings
+from .own_claims import claim_faults, fleet_findings, not_repeated
 from .whole import ManifestFinding, ManifestReport, check_manifests, mention_claims
 
 __all__ = [
@@ -14,4 +14,5 @@ __all__ = [
     "fleet_findings",
     "manifests_in",
     "mention_claims",
+    "not_repeated",
 ]

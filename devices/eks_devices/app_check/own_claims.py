@@ -20,10 +20,12 @@ _SAID: Final = {
     "ConstraintNeverHolds": ("AttributeNotPublished", "PcieRootUnknown"),
     "KnownAtRunTime": ("PcieRootUnknown",),
 }
+_OF_ATTRIBUTE: Final = ("ExpressionFails", "AttributeNeverPublished")
 # What is not known of the types themselves, or not looked at, tells nothing of this claim.
 _SILENT: Final = ("NoPublishedData", "NotJudged")
 # What the API server refuses, it refuses for every group.
 _OF_CLAIM: Final = "ExpressionInvalid"
+_NEVER: Final = (Status.INFEASIBLE, Status.ERROR)
 _SOURCE: Final = (
     "https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/"
 )
@@ -55,6 +57,29 @@ def claim_faults(
             alike.setdefault(key, (found, []))[1].append(group)
     told = (_of_verdict(claim.path, found, where) for found, where in alike.values())
     return [one for one in told if one is not None]
+
+
+def not_repeated(said: Iterable[Finding], more: Sequence[Finding]) -> list[Finding]:
+    """What the rules of a claim say, without what the verdict of its nodes says of an attribute.
+
+    Args:
+        said: What the rules say.
+        more: What `claim_faults` says.
+    """
+    verdicts = [one.message for one in more if one.code in _OF_ATTRIBUTE]
+    return [
+        one
+        for one in said
+        if one.code != "AttributeNotPublished" or not _is_in(_names_in(one.message), verdicts)
+    ]
+
+
+def _names_in(message: str) -> set[str]:
+    return {word for word in message.replace(",", " ").split() if "/" in word}
+
+
+def _is_in(names: Iterable[str], messages: Sequence[str]) -> bool:
+    return any(name in _names_in(message) for name in names for message in messages)
 
 
 def _of_verdict(path: str, found: Verdict, groups: Sequence[NodegroupPlan]) -> Finding | None:
@@ -103,6 +128,12 @@ def fleet_findings(
         EksDevicesError: The extra `check` is not installed, `CheckExtraMissing`.
     """
     if is_named or not own:
+        return
+    if all(
+        one.status in _NEVER
+        for one in check_claims([manifest], replace(plan, nodegroups=tuple(own)))
+    ):
+        # It is told of its own nodes, and nothing is gained by keeping its Pods on these.
         return
     names = {one.name for one in own}
     groups = [one for one in plan.nodegroups if one.name not in names and _is_reachable(one, own)]
