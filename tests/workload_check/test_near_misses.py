@@ -174,3 +174,24 @@ def test_a_class_that_is_misspelt_in_a_resource_is_not_repeated(version: str, co
 def test_a_class_of_devices_that_a_group_has_is_meant_first() -> None:
     fix = fix_of(request("nvidia.com", 1), groups=(P5,))
     assert fix == "did you mean gpu.nvidia.com or mig.nvidia.com?"
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "told"),
+    [
+        (DRA, {"NoNodegroupServesPod": "deviceClassName: neuron.aws.com"}),
+        (
+            PLUGIN,
+            dict.fromkeys(["NoNodegroupServesPod", "RetiredResource"], "aws.amazon.com/neuron"),
+        ),
+    ],
+)
+def test_the_retired_name_of_neuron_devices_is_told_by_what_the_nodes_serve(
+    mechanism: Any, told: dict[str, str]
+) -> None:
+    limits = {"aws.amazon.com/neurondevice": 1}
+    plan = plan_of(group("trn2", "trn2.48xlarge", mechanism=mechanism))
+    found = {x.finding.code: x.finding.fix for x in checked(plan, pod(limits=limits)).remarks}
+
+    assert {*found} == {*told}
+    assert all(told[code] in fix for code, fix in found.items())

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from ...names import NEURON_CORE_RESOURCE, NEURON_RESOURCE, RETIRED_NEURON_RESOURCE
 from ...quantities import amount_of, quantity_of
+from ...vocabulary import DeviceType, Mechanism
 from ..documents import Steps
 from ..pods import Container
 from .asking import amounts, asks_for
@@ -83,7 +84,13 @@ def _no_whole_pages(context: Context, steps: Steps, name: str, given: Any) -> To
 
 
 def retired_resources(context: Context) -> Iterator[Told]:
-    """What the Neuron device plugin called devices once."""
+    """What the Neuron device plugin called devices once.
+
+    Where DRA hands out all of them, Pods that no group serves are told to claim them.
+    """
+    kind = DeviceType.NEURON
+    if context.groups_with(kind) == context.groups_with(kind, Mechanism.DRA) != []:
+        return
     for container in context.containers:
         if asks_for(container, RETIRED_NEURON_RESOURCE.__eq__):
             limits, _ = amounts(container)
