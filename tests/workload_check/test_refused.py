@@ -110,4 +110,4 @@ def test_of_a_class_that_selects_nothing_no_driver_is_told() -> None:
     spec = {"selectors": [{"cel": {"expression": "device.driver == 'nobody'"}}]}
     report = checked(plan_of(P5), CLASS | {"spec": spec}, OWN, pod("gpu"))
     (found,) = (one.finding for one in report.remarks)
-    assert "no device of this group's nodes is one that the class own selects" in found.message
+    assert "the DeviceClass own matches none of the 40 devices" in found.message

@@ -127,13 +127,8 @@ def fleet_findings(
     Raises:
         EksDevicesError: The extra `check` is not installed, `CheckExtraMissing`.
     """
-    if is_named or not own:
-        return
-    if all(
-        one.status in _NEVER
-        for one in check_claims([manifest], replace(plan, nodegroups=tuple(own)))
-    ):
-        # It is told of its own nodes, and nothing is gained by keeping its Pods on these.
+    # A claim that its own nodes never serve is told by them; to keep its Pods there gains nothing.
+    if is_named or not own or _is_never_served(manifest, own, plan):
         return
     names = {one.name for one in own}
     groups = [one for one in plan.nodegroups if one.name not in names and _is_reachable(one, own)]
@@ -150,6 +145,13 @@ def fleet_findings(
             fix=f"have its Pods choose nodes by {_selector(own[0])} to keep them on these alone",
             source=_SOURCE,
         )
+
+
+def _is_never_served(
+    manifest: Mapping[str, Any], own: Sequence[NodegroupPlan], plan: ClusterPlan
+) -> bool:
+    found = check_claims([manifest], replace(plan, nodegroups=tuple(own)))
+    return all(one.status in _NEVER for one in found)
 
 
 def _is_reachable(group: NodegroupPlan, own: Sequence[NodegroupPlan]) -> bool:
