@@ -152,6 +152,20 @@ def requests(value: Any) -> dict[str, Any]:
         (asking(deviceClassName="GPU"), "deviceClassName", "write a name such as gpu.nvidia.com"),
         (asking(allocationMode="All", count=8), "exactly.count", "leave count out"),
         (asking(count=-1), "exactly.count", "write how many devices, from 1"),
+        (asking(count=""), "exactly.count", "write how many devices, from 1"),
+        (asking(count={}), "exactly.count", "write how many devices, from 1"),
+        (asking(allocationMode=False), "exactly.allocationMode", "write ExactCount or All"),
+        (
+            claim({"name": "gpu", "exactly": ASK, "firstAvailable": {}}),
+            "requests[0].firstAvailable",
+            "write a list, each alternative with a dash",
+        ),
+        (
+            claim({"name": "gpu", "firstAvailable": ""}),
+            "requests[0].firstAvailable",
+            "write a list, each alternative with a dash",
+        ),
+        (configured(OPAQUE, requests=0), "config[0].requests", "write a list: [gpu]"),
         (asking(adminAccess="true"), "exactly.adminAccess", "write true or false, without quotes"),
         (
             claim({"name": "gpu", "exactly": ASK, "firstAvailable": [{"name": "a", **ASK}]}),

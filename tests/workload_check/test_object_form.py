@@ -159,6 +159,7 @@ def test_a_word_that_yaml_reads_as_false_is_to_be_quoted() -> None:
         (claim() | {"anything": 1}, "leave it out"),
         (device_class({}, selectors=[]), "put it below spec:"),
         (device_class({}, devices={}), "leave it out"),
+        (device_class({"selectors": [{"cel": {"expression": "true"}, "name": 1}]}), "leave it out"),
     ],
 )
 def test_what_to_write_is_told(manifest: Any, fix: str) -> None:

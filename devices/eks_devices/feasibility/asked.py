@@ -11,8 +11,9 @@ from ..findings import EksDevicesError, Finding, meant, raise_faults
 from ..names import CLAIM_KIND, GPU_CLASS, TEMPLATE_KIND
 from ..typecheck import path_step
 from .api_minors import api_of
-from .api_rules import EXACTLY_FIELDS, Broken, broken, broken_constraint, broken_spec
+from .api_rules import broken, broken_constraint, broken_spec
 from .asked_parts import PartReader
+from .broken import EXACTLY_FIELDS, Broken
 from .form_advice import as_requests
 from .form_reader import UNREAD
 from .wanted import Ask, Constraint, Request, Wanted
@@ -126,6 +127,9 @@ class ClaimReader(PartReader):
         request = self.mapping(value, at, fix=_REQUEST)
         name = self.text(request.get("name"), f"{at}.name", fix="give it a name: - name: gpu")
         exactly, first = request.get("exactly"), request.get("firstAvailable")
+        if not isinstance(first, (tuple, type(None))) and first is not UNREAD:
+            self.sequence(first, f"{at}.firstAvailable", most=_MOST_OPTIONS, fix=_OPTIONS)
+            first, exactly = None, UNREAD if exactly is None else exactly
         if exactly is None and not first:
             exactly = self._beside(request, at)
         elif exactly is not None and first and request is not UNREAD:
@@ -166,7 +170,9 @@ class ClaimReader(PartReader):
 
     def _ask(self, value: Any, at: str, name: str) -> Ask:
         ask = self.mapping(value, at, fix=_EXACTLY)
-        mode = ask.get("allocationMode") or _MODES[0]
+        mode = ask.get("allocationMode")
+        # The API server takes an empty text for one that is left out.
+        mode = _MODES[0] if mode is None or mode == "" else mode
         self.one_of(mode, f"{at}.allocationMode", _MODES)
         count = self._count(ask, at, is_all=mode == _MODES[1])
         admin = ask.get("adminAccess")
@@ -184,16 +190,16 @@ class ClaimReader(PartReader):
         )
 
     def _count(self, ask: Mapping[str, Any], at: str, *, is_all: bool) -> int:
+        count = ask.get("count")
         # The API server takes 0 for a count that is left out.
-        count = ask.get("count") or 1
-        if ask is UNREAD:
+        if ask is UNREAD or count is None or (type(count) is int and count == 0):
             return 1
         if type(count) is not int or not 0 < count < _MOST_DEVICES:
             is_digits = isinstance(count, str) and count.strip().isdigit()
             fix = "write the number without quotes" if is_digits else _COUNT
             self.fault("count", at, count, "a whole number from 1", fix=fix)
             return 1
-        if is_all and ask.get("count"):
+        if is_all:
             allowed = "no count beside allocationMode: All"
             fix = "leave count out, or leave allocationMode out"
             self.fault("count", at, count, allowed, fix=fix)

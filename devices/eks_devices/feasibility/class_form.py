@@ -10,9 +10,10 @@ from ..findings import EksDevicesError, Finding, raise_faults
 from ..kubernetes import gate_is_on
 from ..syntax import is_label_key
 from ..typecheck import is_token
+from .api_configs import broken_configs
 from .api_minors import api_of
-from .api_rules import Broken, broken_configs, unknown_fields
 from .asked import ClaimReader
+from .broken import Broken, unknown_fields, unknown_in_selectors
 from .expressions import refusal
 
 _FIELDS: Final = ("selectors", "config", "extendedResourceName")
@@ -53,6 +54,7 @@ def read_class(
 
 def _broken(spec: Mapping[str, Any], selectors: tuple[str, ...], version: str) -> Iterator[Broken]:
     yield from unknown_fields(spec, _FIELDS, "spec")
+    yield from unknown_in_selectors(spec.get("selectors") or (), "spec")
     for index, text in enumerate(selectors):
         if found := refusal(text, version):
             why, fix = found
