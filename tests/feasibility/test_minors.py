@@ -110,6 +110,10 @@ def matching(**one):
             ["", "", "", "distinctAttribute"],
         ),
         (
+            matching(matchAttribute="a.b/c", distinctAttribute=""),
+            ["", "", "", "distinctAttribute"],
+        ),
+        (
             matching(matchAttribute="a.b/c", distinctAttribute=5),
             ["distinctAttribute"] * 4,
         ),

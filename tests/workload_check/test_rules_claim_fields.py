@@ -133,6 +133,12 @@ def of_pod(**spec: Any) -> dict[str, Any]:
             "resourceClaimTemplateName",
         ),
         (
+            pod({"claims": [LISTED]}, [{**ENTRY, "source": {}}]),
+            ("resourceClaims", 0, "source"),
+            "UnknownField",
+            "leave it out",
+        ),
+        (
             pod({"claims": [LISTED], "limits": ["nvidia.com/gpu"]}, [ENTRY]),
             ("containers", 0, "resources", "limits"),
             "WrongType",

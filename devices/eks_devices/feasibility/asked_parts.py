@@ -99,8 +99,12 @@ class PartReader(FormReader):
         if not given:
             self._no_attribute(constraint, at)
             return None
-        texts = [self.text(one, f"{at}.{name}", fix=_ATTRIBUTE) for name, one in given.items()]
-        return texts[0] if all(texts) else None
+        first, *idle = given
+        attribute = self.text(given[first], f"{at}.{first}", fix=_ATTRIBUTE)
+        for name in idle:
+            if given[name] != "" and not self.text(given[name], f"{at}.{name}", fix=_ATTRIBUTE):
+                return None
+        return attribute or None
 
     def _no_attribute(self, constraint: Mapping[str, Any], at: str) -> None:
         strange = (one for one in constraint if one not in _CONSTRAINT_FIELDS)

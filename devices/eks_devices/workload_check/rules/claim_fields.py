@@ -84,8 +84,9 @@ def misspelt(context: Context) -> Iterator[Told]:
         for index, one in mappings(resources, _LISTED):
             yield from _unlisted(context, (*at, _LISTED, index), one)
     for index, one in mappings(context.spec, _OF_POD):
-        # A field of old versions has a rule of its own.
-        yield from _unknown(context, (_OF_POD, index), one, _ENTRY_FIELDS, but=("source",))
+        # A field of old versions in the place of those has a rule of its own.
+        old = () if any(one.get(name) is not None for name in _ENTRY_FIELDS[1:]) else ("source",)
+        yield from _unknown(context, (_OF_POD, index), one, _ENTRY_FIELDS, but=old)
 
 
 def _unlisted(context: Context, at: Steps, entry: Mapping[str, Any]) -> Iterator[Told]:
