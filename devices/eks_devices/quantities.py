@@ -59,10 +59,10 @@ def _factor(suffix: str) -> Fraction:
 
 
 def amount_meant(value: object) -> str:
-    """What to write for what is no quantity: "10GB" is meant for 10G, or for 10Gi."""
+    """What to write for what is no quantity: "10GB" is meant for 10Gi, or for 10G."""
     found = _BYTES.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         return "write a number with its unit, such as 10Gi"
     number, unit, binary = found.groups()
     twos, tens = f"{number}{unit.upper()}i", unit.upper().replace("K", "k")
-    return f"write {twos}" if binary else f"write {number}{tens}, or {twos}"
+    return f"write {twos}" if binary else f"write {twos}, or {number}{tens} for powers of 1000"

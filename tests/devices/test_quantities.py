@@ -53,9 +53,9 @@ def test_exponents_of_any_size_are_read_at_once():
 @pytest.mark.parametrize(
     ("text", "fix"),
     [
-        ("10GB", "write 10G, or 10Gi"),
+        ("10GB", "write 10Gi, or 10G for powers of 1000"),
         ("10 Gi", "write 10Gi"),
-        ("1kb", "write 1k, or 1Ki"),
+        ("1kb", "write 1Ki, or 1k for powers of 1000"),
         ("5GiB", "write 5Gi"),
         ("ten", "write a number with its unit, such as 10Gi"),
         (True, "write a number with its unit, such as 10Gi"),

@@ -132,7 +132,7 @@ def requests(value: Any) -> dict[str, Any]:
         ),
         (claim({"name": False, "exactly": ASK}), "requests[0].name", "write it in quotes"),
         (
-            claim({"name": False, "exactly": ASK}, match("a.b/c", False)),
+            claim({"name": False, "exactly": ASK}, {**match("a.b/c"), "requests": [False]}),
             "requests[0].name",
             "write it in quotes wherever it stands",
         ),
@@ -212,7 +212,7 @@ def requests(value: Any) -> dict[str, Any]:
             "opaque.parameters",
             "write parameters: {apiVersion: ..., kind: ...}",
         ),
-        (asking(capacity={"requests": {"memory": "40GB"}}), "memory", "write 40G, or 40Gi"),
+        (asking(capacity={"requests": {"memory": "40GB"}}), "memory", "write 40Gi, or 40G"),
         (
             asking(tolerations=[{"key": False, "operator": "Exists"}]),
             "tolerations[0].key",
