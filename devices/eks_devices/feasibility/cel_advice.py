@@ -23,7 +23,7 @@ _OPERATORS: Final = {"and": "&&", "or": "||", "AND": "&&", "OR": "||"}
 _OF_OTHERS: Final = {"LIKE": "contains", "like": "contains"}
 _NOT: Final = "write ! for not"
 _VALUE: Final = r"""(?:quantity\s*\(\s*)?(?:'([^'\\]*)'|"([^"\\]*)"|([0-9]\w*))\s*\)?"""
-_READ: Final = r"(device\s*\.\s*\w+\s*\[[^\[\]]*\]\s*\.\s*\w+)"
+_READ: Final = r"""(device\s*\.\s*\w+\s*\[[^\[\]]*\]\s*(?:\.\s*\w+|\[\s*['"]\w+['"]\s*\]))"""
 _ORDERED: Final = re.compile(rf"{_READ}\s*([<>]=?|[=!]=)\s*{_VALUE}")
 _GIVEN: Final = re.compile(rf"\.\s*(\w+)\s*\(\s*{_VALUE}")
 _QUALIFIED: Final = re.compile(r"""device\s*\.\s*(\w+)\s*\[\s*['"]([^'"]+)/(\w+)['"]\s*\]""")
@@ -100,7 +100,19 @@ def _unknown_name(found: re.Match[str], text: str) -> str:
         return _NOT
     if root in _FIELDS:
         return f"write device.{root}"
-    return (meant(root, ["device"]) if field else "") or _unknown_function(name, text)
+    return (
+        (meant(root, ["device"]) if field else "")
+        or _unknown_namespace(name, text)
+        or _unknown_function(name, text)
+    )
+
+
+def _unknown_namespace(name: str, text: str) -> str:
+    """What to do about functions under a name that API servers do not have."""
+    call = re.search(rf"(?<![\w.])({re.escape(name)}\.(\w+))\s*\(", text)
+    if call is None or call[2] in _METHODS or ways_to_call(call[2]):
+        return ""
+    return f"do without {call[1]}, which the API server does not have"
 
 
 def _unknown_function(name: str, text: str) -> str:
@@ -125,6 +137,13 @@ def _other_types(found: re.Match[str], _: str) -> str:
     """How a function is called that is there for other types."""
     ways = ways_to_call(found[1])
     return f"it is there as {' and '.join(ways[:_MOST_WAYS])}" if ways else ""
+
+
+def _no_field(found: re.Match[str], text: str) -> str:
+    """Amounts have no fields."""
+    field = re.match(r"\s*\.\s*(\w+)", text[int(found[1]) - 1 :])
+    without = f": leave .{field[1]} out" if field else ""
+    return f"an amount has no fields{without}, and compare it by .compareTo(quantity('1Gi')) >= 0"
 
 
 def _mismatched(found: re.Match[str], text: str) -> str:
@@ -187,6 +206,23 @@ _KNOWN: Final[tuple[tuple[re.Pattern[str], Advice], ...]] = (
         lambda *_: "write .contains('...') for a part of a text, or in ['...'] for one of several",
     ),
     (re.compile(r"undeclared reference to '([^']+)'"), _unknown_name),
+    (
+        re.compile(r"'orValue' applied to '\(map"),
+        lambda *_: "write .?name.orValue('') for an attribute that may not be there",
+    ),
+    (
+        re.compile(r"'string' applied to '\(kubernetes\.Quantity\)"),
+        lambda *_: "compare amounts by .compareTo(quantity('1Gi')) >= 0, or the like",
+    ),
+    (
+        re.compile(r"'_[=!]=_' applied to '\((\w+), (\w+)\)'"),
+        lambda found, _: f"compare values of one type, and not {found[1]} with {found[2]}",
+    ),
+    (
+        re.compile(r":([0-9]+): expression of type 'kubernetes\.Quantity' cannot be the operand"),
+        _no_field,
+    ),
+    (re.compile(r"missing '(.)' at"), lambda found, _: f"write the {found[1]} that is missing"),
     (re.compile(r"no matching overload for '([\w.]+)' applied"), _other_types),
     (re.compile(r":([0-9]+): Syntax error: (?:mismatched|extraneous) input '(.+?)' "), _mismatched),
     (re.compile(r"token recognition error at: '(.*)'"), _unreadable),
