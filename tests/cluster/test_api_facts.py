@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from tests.feasibility.test_cel_advice import REFUSED, REFUSED_WHEN_NEW, TAKEN, TAKEN_LATER
 
 from eks_device_operations.control_plane import ApiError
 from eks_device_operations.control_plane.pods import (
@@ -15,6 +16,7 @@ from eks_device_operations.control_plane.pods import (
     wait_decided,
 )
 from eks_devices._data import read_toml
+from eks_devices.feasibility.expressions import refusal
 from eks_devices.kubernetes import minors
 
 MINOR = "1.34"
@@ -102,6 +104,24 @@ def test_admin_access_needs_a_label_of_the_namespace(shared):
 
     shared.install(asked("ResourceClaimTemplate", exactly, namespace="admins"))
     shared.tally["facts settled"] += 1
+
+
+@pytest.mark.usefixtures("node")
+def test_expressions_are_refused_as_they_are_told(shared):
+    field = "device.allowMultipleAllocations == false"
+    told = [*(text for text, _ in (*REFUSED, *REFUSED_WHEN_NEW)), *TAKEN_LATER, field]
+    for number, text in enumerate((*told, *TAKEN)):
+        one = asked("ResourceClaim", {"selectors": [{"cel": {"expression": text}}]})
+        one["metadata"]["name"] = f"told-{number}"
+        why = ""
+        try:
+            shared.api.create(one)
+        except ApiError as error:
+            why = str(error)
+        # What costs too much is another matter.
+        is_refused = "compilation failed" in why or "must evaluate to" in why
+        assert is_refused == (refusal(text, MINOR) is not None) == (number < len(told)), text
+        shared.tally["facts settled"] += 1
 
 
 def test_names_of_extended_resources_are_dropped_without_a_word(shared):

@@ -18,6 +18,7 @@ from tests.generated.run_time import filled_in
 
 from eks_devices._frozen import FrozenDict
 from eks_devices.feasibility import Status, Verdict, check, check_claims
+from eks_devices.feasibility.cel_minors import not_there_yet
 from eks_devices.feasibility.devices import node_devices
 from eks_devices.feasibility.expressions import Outcome, evaluate
 from eks_devices.kubernetes import newest_minor, version_key
@@ -43,7 +44,6 @@ class Result(StrEnum):
     CONTRADICTS = "contradicts"
 
 
-_SHARES, _OF_SHARES = "DRAConsumableCapacity", "device.allowMultipleAllocations"
 
 
 class Rule(StrEnum):
@@ -224,9 +224,9 @@ class Comparison:
         if verdict.code != "ExpressionInvalid":
             return False
         texts = {text for ask in asked(one.claims).values() for text in _texts(ask)}
-        if not self._features[_SHARES] and any(_OF_SHARES in text for text in texts):
-            return True
-        return any(self.is_refused(text) for text in sorted(texts))
+        # The allocator takes what the API server of its minor refuses as too new.
+        minor = self.oracle.minor
+        return any(self.is_refused(text) or not_there_yet(text, minor) for text in sorted(texts))
 
     def is_refused(self, text: str) -> bool:
         """Whether Kubernetes takes an expression for none."""
