@@ -11,7 +11,7 @@ LONGEST: Final = 300
 """Characters of an error, or of an expression, that are told."""
 
 # A field that no device has.
-_NO_FIELD: Final = re.compile(r"undeclared reference to 'device\.(?!allowMultipleAllocations\b)")
+_NO_FIELD: Final = re.compile(r"undeclared reference to 'device\.")
 _UNDECLARED: Final = re.compile(r"undeclared reference to '(?!device\b)([^']+)'")
 _BINDING: Final = re.compile(
     r"\.\s*(?:all|exists|exists_one|existsOne|map|filter|transform\w+|bind|optMap|optFlatMap)\s*\("
