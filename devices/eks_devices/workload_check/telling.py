@@ -257,7 +257,8 @@ def _may_fail(judged: Sequence[Judged], path: str) -> Iterator[Finding]:
             path,
             f"on nodes of {named([one.nodegroup for one in wrong])} the scheduler stops its whole "
             f"attempt at such a Pod: {wrong[0].reason}",
-            fix="guard the expression, or keep the Pods off these nodes by a label that is known",
+            fix=f"{wrong[0].fix or 'guard the expression'}, or keep the Pods off these nodes by a "
+            "label that is known",
             source=_ATTEMPT,
         )
 
