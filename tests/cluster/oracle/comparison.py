@@ -44,8 +44,6 @@ class Result(StrEnum):
     CONTRADICTS = "contradicts"
 
 
-
-
 class Rule(StrEnum):
     """Why the two may differ, in the words of docs/scheduler-facts.md."""
 
