@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 from .form import bare
@@ -71,5 +72,63 @@ def with_place(error: str) -> str:
     if found is None:
         return told
     line = f"line {found[1]}, " if found[1] != "1" else ""
-    what = _TAIL.sub("", told[found.end() :])
+    what = _plain(_TAIL.sub("", told[found.end() :]))
     return f"{what} ({line}character {found[2]})"
+
+
+def _plain(what: str) -> str:
+    """What the checker says, in words that need no knowledge of it."""
+    for pattern, plain in _PLAIN:
+        if found := pattern.fullmatch(what):
+            return plain(found)
+    return what
+
+
+def _not_for(found: re.Match[str]) -> str:
+    """Of a function, or an operator, that is not there for some types."""
+    name = found[1].strip("_@") if found[1] not in _OPERATORS else _OPERATORS[found[1]]
+    return f"{name} is not there for {_types(found[2])}"
+
+
+def _types(text: str) -> str:
+    for pattern, plain in _TYPES:
+        text = re.sub(pattern, plain, text)
+    return text
+
+
+def _at(text: str) -> str:
+    return "the end" if text == "<EOF>" else f"'{text.strip()}'"
+
+
+_OPERATORS: Final = {"_[_]": "[...]", "_?_:_": "... ? ... : ...", "_?._": ".?", "_[?_]": "[?...]"}
+_TYPES: Final = (
+    (r"kubernetes\.Quantity", "quantity"),
+    (r"kubernetes\.Semver", "version"),
+    (r"(?:kubernetes|net)\.(?=[A-Z])", ""),
+    (r"\bdyn\b|\w+%[0-9]+", "any"),
+    (r"optional_type", "optional"),
+)
+_PLAIN: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]] = (
+    (re.compile(r"found no matching overload for '(.+?)' applied to '\((.*)\)'"), _not_for),
+    (
+        re.compile(r"undeclared reference to 'device\.(.+)'"),
+        lambda found: f"a device has no field '{found[1]}'",
+    ),
+    (re.compile(r"undeclared reference to '(.+)'"), lambda found: f"nothing is named '{found[1]}'"),
+    (
+        re.compile(r"expression of type '(.+)' cannot be the operand of a select operation"),
+        lambda found: f"a value of the type {_types(found[1])} has no fields",
+    ),
+    (
+        re.compile(r"Syntax error: (?:mismatched|extraneous) input '(.+?)'.*"),
+        lambda found: f"{_at(found[1])} is not expected there",
+    ),
+    (
+        re.compile(r"Syntax error: missing '(.)' at '(.*)'"),
+        lambda found: f"'{found[1]}' is missing before {_at(found[2])}",
+    ),
+    (
+        re.compile(r"Syntax error: token recognition error at: '(.*)'"),
+        lambda found: f"{_at(found[1])} cannot be read",
+    ),
+)
