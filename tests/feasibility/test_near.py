@@ -91,6 +91,9 @@ def test_an_attribute_of_another_class_of_the_driver_is_told_with_the_class():
 
     assert found.code == "ExpressionFails"
     assert found.fix.endswith("deviceClassName: mig.nvidia.com")
+    guarded = f"'profile' in {OWN} && {read('profile')} == '1g.10gb'"
+    same = verdict(P5, claim(exactly(GPU, guarded)))
+    assert (same.code, same.fix) == ("NoDeviceMatches", found.fix)
     back = verdict(P4D, claim(exactly("vfio.gpu.nvidia.com", f"{read('brand')} == 'x'")))
     assert "mig.nvidia.com" not in back.fix
 
@@ -107,6 +110,7 @@ def test_an_attribute_of_another_driver_is_told_with_its_class(device_class, tex
     )
 
 
+OWN = f"device.attributes['{GPU}']"
 DRIVER = f"device.driver == '{GPU}'"
 
 

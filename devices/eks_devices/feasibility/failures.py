@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from ..claims.cel_reads import names_read
 from .cel_advice import MEND, domain_in_quotes
 from .endings import Cause
 from .expressions import Outcome, evaluate
@@ -46,20 +45,7 @@ def _of_what_it_reads(
         return replace(cause, text=told, fix=instead_of_never(never, drivers, failing))
     if _NOT_THERE not in cause.text:
         return replace(cause, fix=MEND)
-    found = (other_class(name, device_class) for name in _lacking(text, failing))
-    if having := next(filter(None, found), ""):
-        fix = f"ask for the class {having}, whose devices have it: deviceClassName: {having}"
-        return replace(cause, fix=fix)
-    return replace(cause, fix=_GUARD)
-
-
-def _lacking(text: str, devices: Sequence[NodeDevice]) -> list[str]:
-    """What an expression reads and none of some devices has."""
-    return [
-        name
-        for name in names_read(text, fields=("attributes",))
-        if not any(name in one.attributes or name in one.at_run_time for one in devices)
-    ]
+    return replace(cause, fix=other_class(text, device_class, failing) or _GUARD)
 
 
 def _expression(

@@ -74,7 +74,26 @@ def _published(name: str, devices: Sequence[NodeDevice]) -> str:
     return f"select by an attribute that is published: device.attributes['{domain}'] has {names}"
 
 
-def other_class(name: str, device_class: str) -> str:
+def other_class(text: str, device_class: str, devices: Sequence[NodeDevice]) -> str:
+    """What to write where devices lack what those of another class of the driver have; or nothing.
+
+    Args:
+        text: The expression.
+        device_class: The class that is asked for.
+        devices: Its devices, none of which matches.
+    """
+    lacking = (
+        name
+        for name in names_read(text, fields=("attributes",))
+        if not any(name in one.attributes or name in one.at_run_time for one in devices)
+    )
+    having = next(filter(None, (_class_having(name, device_class) for name in lacking)), "")
+    if not having:
+        return ""
+    return f"ask for the class {having}, whose devices have it: deviceClassName: {having}"
+
+
+def _class_having(name: str, device_class: str) -> str:
     """The class of the same driver all of whose devices have an attribute; or nothing."""
     for row in rows():
         classes = {kind: RequestKind(kind).device_class for kind in row["always"]}

@@ -12,7 +12,7 @@ from .classes import installed_classes
 from .endings import Cause, Ending
 from .expressions import Outcome, evaluate
 from .flow import decided
-from .near import drivers_behind, instead_of_never, nearest_of_all, never_published
+from .near import drivers_behind, instead_of_never, nearest_of_all, never_published, other_class
 from .near_values import near_miss
 from .problem import NOTHING, Classes, Option, Problem, problem
 from .shared_values import held_by_a_value
@@ -219,10 +219,11 @@ def _selector(number: int, text: str, ask: Ask, among: list[NodeDevice]) -> Caus
     has = values_told(text, among)
     more = f", which {'have' if len(among) > 1 else 'has'} {has}" if has else ""
     near = near_miss(text, among)
+    fix = near.fix if near else other_class(text, ask.device_class, among)
     return Cause(
         "NoDeviceMatches",
         f"selector {number} {many} of the class {ask.device_class}{more}",
-        fix=near.fix if near else "change the selector to what these devices have",
+        fix=fix or "change the selector to what these devices have",
     )
 
 
