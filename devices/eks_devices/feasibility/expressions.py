@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
@@ -12,7 +13,7 @@ from .cel_advice import MEND, advice
 from .cel_formats import unformattable
 from .cel_lists import mixed_lists
 from .cel_minors import not_there_yet
-from .costs import too_costly
+from .costs import too_costly, unpriced
 from .engine import (
     ATTRIBUTE_DOMAINS,
     ATTRIBUTES,
@@ -103,10 +104,10 @@ def selector(text: str) -> Selector:
     Raises:
         EksDevicesError: The CEL engine is not installed.
     """
-    text = form.indexed(text)
+    written, text = text, form.indexed(text)
     return Selector(
         text=text,
-        problem=_problem(text),
+        problem=_problem(text, written),
         names=form.names(text),
         literals=form.literals(text),
         goes_through=form.goes_through(text),
@@ -121,23 +122,27 @@ def refusal(text: str, version: str) -> tuple[str, str] | None:
     return not_there_yet(text, version)
 
 
-def _problem(text: str) -> Answer | None:
+def _problem(text: str, written: str) -> Answer | None:
+    """What is wrong with a text, or left open, which is how the engine reads what is written."""
     if refused := _no_text(text):
         return Answer(Outcome.FAILS, refused, "shorten it, or write whole characters")
     try:
         kind = checker().compile(text).return_type()
     except RuntimeError as error:
         return _refused(text, str(error))
-    refused = _no_truth(kind) or _no_pattern(text)
+    return next(_problems(text, written, _no_truth(kind) or _no_pattern(text)), None)
+
+
+def _problems(text: str, written: str, refused: str) -> Iterator[Answer]:
     if refused and not unread(text):
-        return Answer(Outcome.FAILS, refused, advice(text, refused))
+        yield Answer(Outcome.FAILS, refused, advice(text, refused))
     mixed, is_certain = mixed_lists(text)
     if is_certain:
-        return Answer(Outcome.FAILS, mixed, "write values of one type")
-    if wrong := unformattable(text):
-        return Answer(Outcome.FAILS, *wrong)
-    left_open = form.unimitated(text) or unlike(text) or mixed or too_costly(text)
-    return Answer(Outcome.UNCLEAR, left_open) if left_open else None
+        yield Answer(Outcome.FAILS, mixed, "write values of one type")
+    if wrong := unformattable(text) or too_costly(written):
+        yield Answer(Outcome.FAILS, *wrong)
+    if left_open := form.unimitated(text) or unlike(text) or mixed or unpriced(written):
+        yield Answer(Outcome.UNCLEAR, left_open)
 
 
 def _no_text(text: str) -> str:

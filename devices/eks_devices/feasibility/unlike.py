@@ -106,9 +106,14 @@ def unread(text: str) -> bool:
     stripped = bare(text)
     if any(one.search(stripped) for one in _UNREAD):
         return True
-    if _RAW.search(text) and _ESCAPED_QUOTE.search(text):
+    if is_read_otherwise(text):
         return True
     return DEVICE.search(_FIELD_OF_DEVICE.sub("", bare(comments_gone(text)))) is not None
+
+
+def is_read_otherwise(text: str) -> bool:
+    """Whether the engine looks for the end of a raw text where Kubernetes does not."""
+    return bool(_RAW.search(text) and _ESCAPED_QUOTE.search(text))
 
 
 def written_patterns(text: str) -> list[str]:
@@ -123,7 +128,7 @@ def _reasons(text: str) -> Iterator[str]:
     yield from (why for pattern, why in _PATTERNS if pattern.search(stripped))
     if _looks_into_values(stripped):
         yield "it looks into what may be a version or a quantity"
-    if _RAW.search(text) and _ESCAPED_QUOTE.search(text):
+    if is_read_otherwise(text):
         yield "it has a raw text with a quote in it"
     if "matches" in text and _ONE_BYTE.search(text):
         yield "it matches single bytes"
