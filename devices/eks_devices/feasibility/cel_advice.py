@@ -222,6 +222,7 @@ _KNOWN: Final[tuple[tuple[re.Pattern[str], Advice], ...]] = (
         re.compile(r":([0-9]+): expression of type 'kubernetes\.Quantity' cannot be the operand"),
         _no_field,
     ),
+    (re.compile(r"recursion"), lambda *_: "write it with fewer brackets within brackets"),
     (re.compile(r"missing '(.)' at"), lambda found, _: f"write the {found[1]} that is missing"),
     (re.compile(r"no matching overload for '([\w.]+)' applied"), _other_types),
     (re.compile(r":([0-9]+): Syntax error: (?:mismatched|extraneous) input '(.+?)' "), _mismatched),

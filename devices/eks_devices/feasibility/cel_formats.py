@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from .form import lists, quoted_out
+from .form import elements, quoted_out
 
 _CALL: Final = re.compile(r"""('[^'\\\n]*'|"[^"\\\n]*")\s*\.\s*format\s*\(\s*(?=\[)""")
 _CLAUSE: Final = re.compile(r"%(?:%|(?:\.[0-9]+)?([a-zA-Z]))")
@@ -31,13 +31,13 @@ def _reasons(text: str) -> Iterator[tuple[str, str]]:
         if quoted[one.end(1) : start].count("\0") or quoted[one.start() - 1 : one.start()] == "\0":
             # It is a part of a text, or a comment.
             continue
-        elements = [each.strip() for each in lists(text[start:])[0] if each.strip()]
+        values = [each.strip() for each in elements(quoted, text, start + 1) if each.strip()]
         clauses = [each for each in _CLAUSE.findall(one[1]) if each]
-        if len(clauses) != len(elements):
-            told = f"{one[1]} has {len(clauses)} places to fill in, and is given {len(elements)}"
+        if len(clauses) != len(values):
+            told = f"{one[1]} has {len(clauses)} places to fill in, and is given {len(values)}"
             yield told, "give it one value for each"
             continue
-        for value in elements:
+        for value in values:
             found = _VALUE.fullmatch(value)
             if found:
                 is_text = found[1] == "attributes"

@@ -70,7 +70,7 @@ def with_place(error: str) -> str:
     told = in_words(error)
     found = _PLACE.match(told)
     if found is None:
-        return told
+        return _plain(told)
     line = f"line {found[1]}, " if found[1] != "1" else ""
     what = _plain(_TAIL.sub("", told[found.end() :]))
     return f"{what} ({line}character {found[2]})"
@@ -109,6 +109,10 @@ _TYPES: Final = (
     (r"optional_type", "optional"),
 )
 _PLAIN: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]] = (
+    (
+        re.compile(r"Expression recursion limit exceeded.*|Exceeded max\w* recursion.*"),
+        lambda _: "it is nested too deeply",
+    ),
     (re.compile(r"found no matching overload for '(.+?)' applied to '\((.*)\)'"), _not_for),
     (
         re.compile(r"undeclared reference to 'device\.(.+)'"),

@@ -189,7 +189,7 @@ def lists(text: str, *, opening: str = "[") -> list[list[str]]:
     found = []
     for start, one in enumerate(quoted):
         if one == opening and not _is_index(quoted, start):
-            found.append(_elements(quoted, text, start + 1))
+            found.append(elements(quoted, text, start + 1))
     return found
 
 
@@ -197,7 +197,7 @@ def maps(text: str) -> list[tuple[list[str], list[str]]]:
     """The keys and the values of each map that is written out in an expression."""
     found = []
     for entries in lists(text, opening="{"):
-        parts = [_elements(quoted_out(one), one, 0, ends=":") for one in entries if one.strip()]
+        parts = [elements(quoted_out(one), one, 0, ends=":") for one in entries if one.strip()]
         found.append(([one[0] for one in parts], [":".join(one[1:]) for one in parts]))
     return found
 
@@ -215,7 +215,15 @@ def _is_index(quoted: str, start: int) -> bool:
 _LONGEST_WORD: Final = 8
 
 
-def _elements(quoted: str, text: str, start: int, ends: str = ",") -> list[str]:
+def elements(quoted: str, text: str, start: int, ends: str = ",") -> list[str]:
+    """The parts of a text from a place behind an opening bracket to where that is closed.
+
+    Args:
+        quoted: The text without what its strings hold; see `quoted_out`.
+        text: The text.
+        start: The place.
+        ends: What divides the parts.
+    """
     depth, first, parts = 0, start, []
     for index in range(start, len(quoted)):
         one = quoted[index]

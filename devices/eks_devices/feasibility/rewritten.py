@@ -5,6 +5,7 @@ Nothing is told but what was evaluated: the changed expression is true of a devi
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
@@ -21,6 +22,8 @@ _COMPARED: Final = re.compile(rf"{_READ}\s*==\s*(?P<value>{_TEXT}|-?[0-9]+\b|tru
 _CALLED: Final = re.compile(
     rf"{_READ}\s*\.\s*(?P<call>contains|startsWith|endsWith)\s*\(\s*(?P<value>{_TEXT})\s*\)"
 )
+# Whoever compares more than these has written no slip of the pen.
+_MOST_PLACES: Final = 16
 _IN_WORDS: Final = {int: "a number", bool: "true or false", str: "a text"}
 
 
@@ -31,7 +34,8 @@ def rewritten(text: str, devices: Sequence[NodeDevice]) -> str:
         text: The expression, which matches none of the devices.
         devices: The devices.
     """
-    for found in (*_COMPARED.finditer(text), *_CALLED.finditer(text)):
+    places = itertools.chain(_COMPARED.finditer(text), _CALLED.finditer(text))
+    for found in itertools.islice(places, _MOST_PLACES):
         name = f"{found['domain']}/{found['name'] or found['key']}"
         known = [one for one in devices if name not in one.at_run_time]
         for value in dict.fromkeys(one.attributes.get(name) for one in known):
