@@ -11,6 +11,7 @@ from tests.cluster.oracle.oracle import Answer, Scope, gates, question
 from tests.feasibility.test_cel_advice import REFUSED, TAKEN, TAKEN_LATER
 from tests.generated.shares_and_parts import CLASS, CLASSES, Generator, held, judgement, stored
 
+from eks_devices.feasibility.cel_signatures import environment
 from eks_devices.feasibility.expressions import refusal
 from eks_devices.feasibility.judge import judged
 
@@ -93,6 +94,52 @@ def test_what_is_taken_is_refused_by_no_minor_that_has_it(oracle):
     later = [text for text in TAKEN_LATER if refusal(text, oracle.minor) is None]
 
     assert [text for text in (*TAKEN, *later) if comparison.is_refused(text)] == []
+
+
+def test_functions_are_there_as_the_data_says(oracle):
+    comparison = Comparison(oracle)
+    calls = [
+        called(function["name"], overload)
+        for function in environment()["functions"]
+        for overload in function["overloads"]
+    ]
+    # Up to 1.36 a duration was made of a number.
+    taken = [one for one in calls if one != "duration(1)"]
+
+    assert len(taken) > 100
+    assert [one for one in taken if comparison.is_refused(f"{one} == {one}")] == []
+
+
+def called(name: str, overload: Any) -> str:
+    """A call of a function with values of the types that it is there for."""
+    values = ", ".join(sample(one) for one in overload["args"])
+    owner = f"{sample(overload['target'])}." if "target" in overload else ""
+    return f"{owner}{name}({values})"
+
+
+def sample(kind: Any) -> str:
+    """A value of a type, of which nobody knows before there is a device whether it is sound."""
+    name, *inner = kind["type_name"], *map(sample, kind.get("params", ()))
+    if name == "list":
+        return f"[{inner[0]}]"
+    return f"optional.of({inner[0]})" if name == "optional_type" else SAMPLES.get(name, "1")
+
+
+SAMPLES = {
+    "string": "device.driver",
+    "bool": "true",
+    "bytes": "b'a'",
+    "double": "1.5",
+    "uint": "1u",
+    "duration": "duration(device.driver)",
+    "timestamp": "timestamp(device.driver)",
+    "kubernetes.Quantity": "quantity(device.driver)",
+    "kubernetes.Semver": "semver(device.driver)",
+    "kubernetes.URL": "url(device.driver)",
+    "kubernetes.NamedFormat": "format.uuid()",
+    "net.IP": "ip(device.driver)",
+    "net.CIDR": "cidr(device.driver)",
+}
 
 
 def served(oracle, case):
