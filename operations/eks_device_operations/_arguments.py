@@ -15,6 +15,14 @@ _DESCRIPTION = (
 _EXIT_CODES = "exit codes: 0 fine (warnings too), 1 what was looked at is wrong, 2 could not look"
 
 
+class UsageError(SystemExit):
+    """What argparse ends with after it wrote what is wrong with the arguments: `message`."""
+
+    def __init__(self, code: Any, message: str) -> None:
+        super().__init__(code)
+        self.message = message
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser whose errors are safe for terminals, and that takes no shortened options."""
 
@@ -22,7 +30,11 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
-        super().error(safe(message))
+        text = safe(message)
+        try:
+            super().error(text)
+        except SystemExit as stop:
+            raise UsageError(stop.code, text) from None
 
 
 def command_line(program: str) -> argparse.ArgumentParser:

@@ -10,9 +10,10 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import IO, Final
 
-from ._arguments import command_line
+from ._arguments import UsageError, command_line
 from ._outcome import COULD_NOT_LOOK, FINE, OperationError, Outcome
 from ._output import as_json, safe
 
@@ -20,6 +21,7 @@ _PROGRAM = "eks-devices"
 _INTERRUPTED = 130
 _ERROR: Final = "eks-devices/error/v1"
 """What `--json` prints where a verb could not look."""
+_JSON: Final = "--json"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -31,16 +33,30 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit code: 0 fine (warnings too), 1 what was looked at is wrong, 2 could not look.
     """
+    is_json = _JSON in (sys.argv[1:] if argv is None else argv)
     try:
         outcome = _run(_arguments(argv))
-    except SystemExit as stop:  # argparse ends --help and usage errors with it
-        outcome = Outcome(code=int(stop.code or 0))
+    except SystemExit as stop:  # argparse ends --help and usage errors with it, signals rehearsals
+        outcome = _stopped(stop, is_json=is_json)
     except BrokenPipeError:  # argparse writes --help itself, at once where output has no buffer
         _silence()
         return FINE
     except KeyboardInterrupt:
-        return _INTERRUPTED
+        outcome = _error(_INTERRUPTED, "interrupted", is_json=is_json)
     return _written(outcome)
+
+
+def _stopped(stop: SystemExit, *, is_json: bool) -> Outcome:
+    code = int(stop.code or 0)
+    if code == FINE:  # what was asked for is written, as by --help
+        return Outcome(code=code)
+    said = stop.message if isinstance(stop, UsageError) else "ended by a signal"
+    return _error(code, said, is_json=is_json)
+
+
+def _error(code: int, *said: str, is_json: bool) -> Outcome:
+    """How a command ends that has nothing to show."""
+    return Outcome(code=code, text=as_json(_ERROR, errors=list(said)) if is_json else "")
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -57,11 +73,8 @@ def _run(arguments: argparse.Namespace) -> Outcome:
     try:
         return _VERBS[arguments.verb](arguments)
     except OperationError as error:
-        return Outcome(
-            code=error.code,
-            text=as_json(_ERROR, errors=list(error.messages)) if arguments.json else "",
-            messages=error.messages,
-        )
+        outcome = _error(error.code, *error.messages, is_json=arguments.json)
+        return replace(outcome, messages=error.messages)
 
 
 def _version() -> Outcome:
