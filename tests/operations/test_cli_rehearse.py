@@ -210,7 +210,7 @@ SPEC = {"containers": [{"name": "c"}], "tolerations": [{"operator": "Exists"}]}
 CANNOT = "0/2 nodes are available: {} cannot allocate all claims."
 
 
-def state(name, *, node="", message="", claims=()):
+def state(name, *, node="", message="", claims=(), spec=SPEC):
     return PodState(
         workload=0,
         namespace="lab",
@@ -218,7 +218,7 @@ def state(name, *, node="", message="", claims=()):
         node=node,
         reason="" if node or not message else "Unschedulable",
         message=message,
-        spec=SPEC,
+        spec=spec,
         claims=dict(claims) if isinstance(claims, dict) else {one: one for one in claims},
     )
 
@@ -312,6 +312,16 @@ def test_what_the_check_and_the_scheduler_do_not_agree_on_is_told():
     assert "1 Pod is bound, and the check says infeasible: why" in text_of(bound)
     assert "refuses nodes of which nobody has devices" in text_of(refused)
     assert as_json(bound)["workloads"][0]["contradictions"]
+
+
+@pytest.mark.parametrize("name", ["hugepages-2Mi", "hugepages-1Gi", "memory", "cpu"])
+def test_what_no_empty_node_has_is_not_agreed_on_where_the_check_knows_how_much_that_is(name):
+    containers = [{"name": "c", "resources": {"requests": {name: "20Ti"}}}]
+    message = f"0/2 nodes are available: 2 Insufficient {name}."
+    found = rehearsed(state("a", message=message, spec=SPEC | {"containers": containers}))
+
+    told = "the check says that a node serves the Pod" in text_of(found)
+    assert told is (name != "hugepages-1Gi")
 
 
 def as_json(found):

@@ -233,14 +233,24 @@ def test_a_request_that_differs_from_its_limit_is_refused() -> None:
         ({"cpu": "192"}, ""),
         ({"cpu": 192.5}, "TooFewCpus"),
         ({"cpu": "193"}, "TooFewCpus"),
-        ({"memory": "2048Gi"}, ""),
-        ({"memory": "2049Gi"}, "TooLittleMemory"),
+        ({"memory": f"{2048 * 1024 - 10256}Mi"}, ""),
+        ({"memory": "2047Gi"}, "TooLittleMemory"),
         ({"hugepages-2Mi": "5120Mi", "memory": "1Gi"}, ""),
     ],
 )
 def test_a_node_has_no_more_than_its_type(limits: Any, code: str) -> None:
     found = verdict(plan_of(P5), pod(limits={GPU_RESOURCE: 1, **limits}))
     assert found["p5"][1] == code
+
+
+def test_what_efa_sets_aside_in_huge_pages_is_no_memory_unless_the_group_says_otherwise() -> None:
+    all_memory = pod(limits={GPU_RESOURCE: 1, "memory": "2048Gi"})
+    report = checked(plan_of(P5), all_memory)
+    told = message(report, "NoNodegroupServesPod")
+    assert "with at most 2086896 MiB, since 10256 MiB are set aside in huge pages" in told
+    assert report.remarks[0].finding.fix == "for p5, ask for less memory than 2086896Mi"
+    own = group("p5", "p5.48xlarge", mechanism=DRA, hugepages_2mi=0)
+    assert verdict(plan_of(own), all_memory) == {"p5": ("feasible", "")}
 
 
 def test_huge_pages_are_those_that_the_group_reserves_and_are_lost_to_memory() -> None:

@@ -20,7 +20,9 @@ from .documents import Steps, mapping, path_of, steps_of
 from .pods import Container, PodTemplate, containers_of
 
 CPU, MEMORY, HUGE_PAGES = "cpu", "memory", "hugepages-2Mi"
-_ORDINARY: Final = (CPU, MEMORY, HUGE_PAGES)
+ORDINARY: Final = (CPU, MEMORY, HUGE_PAGES)
+"""What nodes are held against besides devices."""
+
 # What else has a name without a domain; the last is a field at the wrong place.
 _STANDARD: Final = (CPU, MEMORY, "ephemeral-storage", "claims")
 _HUGE_PAGES: Final = "hugepages-"
@@ -48,7 +50,7 @@ def amounts_of(pod: PodTemplate) -> Amounts:
     for name, taken in sorted(_taken(pod.spec, each).items()):
         if taken <= 0:
             continue
-        if name in _ORDINARY or name.startswith(_HUGE_PAGES):
+        if name in ORDINARY or name.startswith(_HUGE_PAGES):
             ordinary.append((name, taken))
         elif is_extended(name) and taken.denominator == 1:
             devices.append((name, int(taken)))

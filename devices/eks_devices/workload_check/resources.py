@@ -117,7 +117,7 @@ class ResourceCheck:
         for name, amount in amounts.ordinary:
             has = _capacity(node, name)
             if has is not None and has < amount:
-                obstacles.append(_too_small(name, amount, has))
+                obstacles.append(_too_small(node, name, amount, has))
             elif has is not None:
                 fits.append(int(has // amount))
             elif name == HUGE_PAGES and (room := _usual_room(node, amount)):
@@ -245,34 +245,41 @@ def _capacity(node: GroupNode, name: str) -> Fraction | None:
     if name == CPU:
         return Fraction(node.instance.vcpus)
     if name == MEMORY:
-        return Fraction((node.instance.memory_mib - PAGE_MIB * (pages or 0)) * MIB)
+        return Fraction((node.instance.memory_mib - _pages_mib(node)) * MIB)
     if name == HUGE_PAGES and pages is not None:
         return Fraction(pages * PAGE_MIB * MIB)
     return None
 
 
+def _pages_mib(node: GroupNode) -> int:
+    """The memory that a node is known to set aside in huge pages, which is lost to the other."""
+    return PAGE_MIB * (reserved_pages(node.group) or 0)
+
+
 def _usual_room(node: GroupNode, amount: Fraction) -> int:
     """How many Pods have their huge pages of what nodes reserve unless told; 0 if unknown."""
-    pages = reserved_pages(node.group) or 0
-    return int(pages * PAGE_MIB * MIB // amount)
+    return int(_pages_mib(node) * MIB // amount)
 
 
 def _pages_unknown(node: GroupNode, name: str, amount: Fraction) -> Obstacle:
     """Huge pages that a node has only if something besides the plan sets them aside."""
-    pages = (reserved_pages(node.group) or 0) if name == HUGE_PAGES else 0
-    has = f"{pages * PAGE_MIB} MiB" if pages else "none"
+    mib = _pages_mib(node) if name == HUGE_PAGES else 0
+    has = f"{mib} MiB" if mib else "none"
     wants = f"it wants {-(-amount // MIB)} MiB of {name}"
     text = f"{wants}, and as far as is known the nodes set {has} aside"
     return Obstacle("HugePagesUnknown", text, fix="hugepages_2mi of the group", is_certain=False)
 
 
-def _too_small(name: str, amount: Fraction, has: Fraction) -> Obstacle:
+def _too_small(node: GroupNode, name: str, amount: Fraction, has: Fraction) -> Obstacle:
     if name == CPU:
         text = f"it wants {float(amount):g} CPUs of a node with {int(has)}"
         return Obstacle("TooFewCpus", text, _TOO_SMALL, f"ask for fewer than {int(has)} CPUs")
-    code = "TooFewHugePages" if name == HUGE_PAGES else "TooLittleMemory"
-    mib = -(-amount // MIB)
-    text = f"it wants {mib} MiB of {name} of a node with at most {int(has // MIB)} MiB"
-    more = "; the group reserves pages by hugepages_2mi" if name == HUGE_PAGES else ""
-    fix = f"ask for less {name} than {int(has // MIB)}Mi{more}"
-    return Obstacle(code, text, _TOO_SMALL, fix)
+    most = f"{int(has // MIB)} MiB"
+    text = f"it wants {-(-amount // MIB)} MiB of {name} of a node with at most {most}"
+    if name == HUGE_PAGES:
+        fix = f"ask for at most {int(has // MIB)}Mi; the group reserves pages by hugepages_2mi"
+        return Obstacle("TooFewHugePages", text, _TOO_SMALL, fix)
+    pages = _pages_mib(node)
+    text += f", since {pages} MiB are set aside in huge pages" if pages else ""
+    fix = f"ask for less {name} than {int(has // MIB)}Mi"
+    return Obstacle("TooLittleMemory", text, _TOO_SMALL, fix)

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from eks_devices import ClusterPlan, DeviceType, Mechanism, NodegroupPlan, OperatingSystem
-from eks_devices._data import read_toml
+from eks_devices import ClusterPlan, Mechanism, NodegroupPlan
 from eks_devices.resource_slices import resource_slices
+from eks_devices.workload_check.huge_pages import PAGE_MIB, usual_pages
 
 from .._outcome import OperationError
 from ..control_plane.nodes import group_node, plain_node
@@ -109,9 +109,11 @@ def _ordinary_node(name: str, kubelet_version: str) -> Object:
 def _node_of(group: NodegroupPlan, name: str, kubelet_version: str) -> tuple[Object, ...]:
     node = group_node(group, name, kubelet_version=kubelet_version)
     offered = {key: str(count) for key, count in group.extended_resources.items()}
-    pages = huge_pages(group)
-    capacity = node["status"]["capacity"] | offered | ({_PAGES: f"{2 * pages}Mi"} if pages else {})
-    memory = int(capacity["memory"].removesuffix("Mi")) - 2 * pages
+    pages = usual_pages(group) or 0
+    capacity = (
+        node["status"]["capacity"] | offered | ({_PAGES: f"{PAGE_MIB * pages}Mi"} if pages else {})
+    )
+    memory = int(capacity["memory"].removesuffix("Mi")) - PAGE_MIB * pages
     # Memory in huge pages is none that Pods can ask for as such.
     node["status"] |= {
         "capacity": capacity,
@@ -119,14 +121,3 @@ def _node_of(group: NodegroupPlan, name: str, kubelet_version: str) -> tuple[Obj
     }
     by_dra = (one for one in group.devices if one.mechanism is Mechanism.DRA)
     return node, *(item for one in by_dra for item in resource_slices(group, one, node=name))
-
-
-def huge_pages(group: NodegroupPlan) -> int:
-    """The pages of 2 MiB that the nodes of a group set aside: as planned, or as EFA makes them."""
-    if group.hugepages_2mi is not None:
-        return group.hugepages_2mi
-    if group.device_of(DeviceType.EFA) is None:
-        return 0
-    pages: dict[str, int] = read_toml("user_data.toml")["hugepages"]["with_efa"]
-    bottlerocket = group.operating_system is OperatingSystem.BOTTLEROCKET
-    return pages["bottlerocket" if bottlerocket else "al2023"]

@@ -10,6 +10,7 @@ from typing import Any
 
 from eks_devices import ClusterPlan
 from eks_devices.feasibility import Status, Verdict
+from eks_devices.workload_check.amounts import ORDINARY
 
 from .files import Object
 from .standing import CLAIMS, NodeFacts, Obstacle, add, obstacles, requests_of
@@ -242,7 +243,8 @@ def _without_names(pod: PodState) -> str:
 
 def _is_for_ever(one: Obstacle) -> bool:
     """Whether an obstacle that the check knows of is there on an empty node too."""
-    never = one.kind == "resource" and "/" in one.what and one.short in ("none", "small")
+    is_checked = "/" in one.what or one.what in ORDINARY
+    never = one.kind == "resource" and is_checked and one.short in ("none", "small")
     return never or one.kind in ("taint", "selector")
 
 
