@@ -10,6 +10,7 @@ from eks_devices import (
     Capacity,
     ComputeDomain,
     DeviceRequest,
+    DistinctAttribute,
     EksDevicesError,
     Finding,
     MatchAttribute,
@@ -120,6 +121,25 @@ def test_a_claim_that_leaves_efas_or_nothing_is_fine(instance_type, requests, ma
     plan = planned(instance_type, efa=True)
 
     assert left(plan, *requests, match=match) == []
+
+
+@pytest.mark.parametrize(
+    ("constraint", "count"),
+    [
+        (MatchAttribute.of("gpu.nvidia.com/productName").over("gpu"), 1),
+        (ROOT.over("efa"), 1),
+        (DistinctAttribute.of("dra.net/ifName").over("efa"), 1),
+        (ROOT.over("gpu", "efa"), 0),
+        (ROOT, 0),
+    ],
+)
+def test_only_a_match_of_efas_with_accelerators_says_which_efas_are_taken(constraint, count):
+    plan = plan_nodegroup(
+        NodegroupSpec(name="a", instance_type=G5, max_size=1, efa=True), kubernetes_version="1.36"
+    )
+    requests = DeviceRequest.gpu(1), DeviceRequest.efa(1)
+
+    assert len(left(plan, *requests, constraints=[constraint])) == count
 
 
 @pytest.mark.parametrize(

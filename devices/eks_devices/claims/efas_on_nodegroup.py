@@ -62,8 +62,7 @@ def efa_findings(
         plan: The group.
     """
     asked = _asked(manifest)
-    matched = claim.match is not None or claim.constraints
-    found = [] if matched else [*_every_efa(claim, asked, plan)]
+    found = [] if _binds_efas(claim) else [*_every_efa(claim, asked, plan)]
     found = found or [*_too_few_efas(claim, asked, plan)]
     if not found and _shares_root(claim):
         found = [*_root_findings(claim, asked, plan)]
@@ -76,6 +75,18 @@ def _shares_root(claim: DeviceClaim) -> bool:
     constraints = (claim.match, *claim.constraints)
     roots = (one for one in constraints if isinstance(one, MatchAttribute) and one.is_pcie_root)
     return any(not one.requests or names.issubset(one.requests) for one in roots)
+
+
+def _binds_efas(claim: DeviceClaim) -> bool:
+    """Whether a match says which EFAs go with which accelerators."""
+    matches = (one for one in (claim.match, *claim.constraints) if isinstance(one, MatchAttribute))
+    return any(
+        RequestKind.EFA in kinds and len(kinds) > 1
+        for kinds in (
+            {one.kind for one in claim.requests if not match.requests or one.name in match.requests}
+            for match in matches
+        )
+    )
 
 
 def _too_few_efas(claim: DeviceClaim, asked: int, plan: NodegroupPlan) -> Iterator[Finding]:
