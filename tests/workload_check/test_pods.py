@@ -170,6 +170,48 @@ def test_a_train_job_without_its_runtime_is_judged_by_what_it_says() -> None:
     assert "NoNodegroupServesPod" in codes(checked(PLUGINS, train_job(trainer=many)))
 
 
+@pytest.mark.parametrize(
+    ("named", "kind", "fix"),
+    [
+        ({"name": "torhc"}, "ClusterTrainingRuntime", "did you mean torch?"),
+        (
+            {"name": "torhc", "kind": "TrainingRuntime"},
+            "ClusterTrainingRuntime",
+            "did you mean the ClusterTrainingRuntime torch?",
+        ),
+        ({"name": "torch"}, "TrainingRuntime", "write kind: TrainingRuntime, as torch is one"),
+        (
+            {"name": "torch", "kind": "TrainingRuntimes"},
+            "TrainingRuntime",
+            "write kind: TrainingRuntime, as torch is one",
+        ),
+        (
+            {"name": "mpi", "kind": "TrainingRuntimes"},
+            "TrainingRuntime",
+            "did you mean TrainingRuntime or ClusterTrainingRuntime?",
+        ),
+        ({"name": "mpi"}, "TrainingRuntime", "name the file that holds the runtime too"),
+        ({}, "TrainingRuntime", "name the file that holds the runtime too"),
+    ],
+    ids=repr,
+)
+def test_a_train_job_is_told_which_runtime_it_may_mean_without_devices_of_its_own_too(
+    named: Any, kind: str, fix: str
+) -> None:
+    report = checked(PLUGINS, runtime(BASE, kind=kind), train_job(runtimeRef=named))
+    (remark,) = report.remarks
+    assert (remark.finding.code, remark.finding.fix) == ("RuntimeNotFound", fix)
+    assert remark.steps == ("spec", "runtimeRef")
+
+
+def test_a_runtime_of_another_namespace_is_told_so() -> None:
+    own = {"name": "torch", "kind": "TrainingRuntime"}
+    elsewhere = runtime(BASE, kind="TrainingRuntime")
+    elsewhere["metadata"]["namespace"] = "ml"
+    (remark,) = checked(PLUGINS, elsewhere, train_job(runtimeRef=own)).remarks
+    assert "is in the namespace ml; TrainJobs use their own" in remark.finding.fix
+
+
 CLAIM = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]}
 OVERRIDES = [
     {"podTemplateOverrides": [{"targetJobs": [{"name": "node"}], "spec": CLAIM}]},

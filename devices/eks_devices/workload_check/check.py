@@ -30,7 +30,7 @@ from .serving import Judged, Serving
 from .telling import Told, asked_twice, by_both, failing, served, unserved
 from .toleration_form import toleration_faults
 from .trainjobs import RUNTIMES, PodFinder
-from .unknown_names import unknown_names
+from .unknown_names import unknown_names, unknown_runtime
 
 _CLASS = "DeviceClass"
 _ASKED = (CLAIM_KIND, TEMPLATE_KIND, _CLASS, "ComputeDomain", *RUNTIMES)
@@ -203,6 +203,7 @@ class _Check:
     ) -> PodVerdicts | None:
         own = self._of_pod_itself(pod, context)
         self._note(pod.document, own, below=pod.steps)
+        self._note(pod.document, unknown_runtime(pod, self._documents), below=pod.steps)
         amounts = amounts_of(pod)
         if not self._serving.asks_for_devices(pod, amounts):
             return None

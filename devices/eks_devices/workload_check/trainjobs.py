@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from ..findings import alike, meant, question
 from .documents import Document, frozen, mapping, mappings, sequence, text_of
 from .pods import PodTemplate, pods_of
 
@@ -120,6 +121,26 @@ def _runtime_of(job: Document) -> tuple[str, str, str]:
 def runtime_name(document: Document) -> str:
     """The name of the runtime of a TrainJob."""
     return _runtime_of(document)[2]
+
+
+def runtime_meant(job: Document, documents: Iterable[Document]) -> str:
+    """Which runtime a TrainJob may mean that names one which nobody has; empty for none.
+
+    Args:
+        job: The TrainJob.
+        documents: The manifests, runtimes among them.
+    """
+    kind, _, name = _runtime_of(job)
+    known = [_key(one.kind, one.namespace, one.name) for one in documents if _is(one, *RUNTIMES)]
+    near = {found: of for of, where, found in known if where in ("", job.namespace)}
+    for found in alike(name, near):
+        right = near[found]
+        if found == name:
+            return f"write kind: {right}, as {name} is one"
+        return question([found if right == kind else f"the {right} {found}"])
+    if spaces := sorted({where for of, where, found in known if (of, found) == (kind, name)}):
+        return f"one of that name is in the namespace {', '.join(spaces)}; TrainJobs use their own"
+    return meant(kind, RUNTIMES) if kind not in RUNTIMES else ""
 
 
 def _job_of(runtime: Document, pod: PodTemplate) -> Mapping[str, Any]:

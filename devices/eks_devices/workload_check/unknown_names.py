@@ -8,9 +8,9 @@ from typing import Any
 from ..findings import Finding, warning
 from ..names import CLAIM_FIELDS, TEMPLATE_KIND
 from .claimed import KnownClaims, PodClaim
-from .documents import Steps, path_of, text_of
+from .documents import Document, Steps, path_of, text_of
 from .pods import PodTemplate
-from .trainjobs import runtime_name
+from .trainjobs import runtime_meant, runtime_name
 
 
 def unknown_names(
@@ -31,8 +31,6 @@ def unknown_names(
             )
     if text_of(pod.spec, "nodeName") and any(one.kind == TEMPLATE_KIND for one in claims):
         yield ("nodeName",), _named_node()
-    if pod.is_partial:
-        yield (), _unknown_runtime(pod)
 
 
 def _has_both(pod: PodTemplate, claim: PodClaim) -> bool:
@@ -55,11 +53,24 @@ def _named_node() -> Finding:
     )
 
 
-def _unknown_runtime(pod: PodTemplate) -> Finding:
-    return warning(
-        "RuntimeNotFound",
-        "spec.runtimeRef",
-        f"the runtime {runtime_name(pod.document)} is not among these manifests, so only what the "
-        "TrainJob itself says of its Pods is looked at",
-        fix="name the file that holds the runtime too",
-    )
+def unknown_runtime(
+    pod: PodTemplate, documents: Sequence[Document]
+) -> Iterator[tuple[Steps, Finding]]:
+    """The runtime of a TrainJob that is not known, whose Pods may ask for more than the job says.
+
+    Args:
+        pod: The template.
+        documents: The manifests, runtimes among them.
+    """
+    if pod.is_partial:
+        yield (
+            ("runtimeRef",),
+            warning(
+                "RuntimeNotFound",
+                "spec.runtimeRef",
+                f"the runtime {runtime_name(pod.document)} is not among these manifests, so only "
+                "what the TrainJob itself says of its Pods is looked at",
+                fix=runtime_meant(pod.document, documents)
+                or "name the file that holds the runtime too",
+            ),
+        )
