@@ -13,6 +13,7 @@ from eks_device_operations._outcome import OperationError
 from eks_device_operations.rehearse.files import Item, read_items
 from eks_device_operations.rehearse.rehearsal import not_played
 from eks_device_operations.rehearse.send import Refusal
+from eks_device_operations.rehearse.unplayed import why_left_out
 from eks_device_operations.rehearse.workloads import MARK, split
 
 POD = "{spec: {containers: [{name: c, image: i}]}}"
@@ -262,6 +263,23 @@ def test_a_train_job_without_its_runtime_says_so(workloads):
     assert "no file has its runtime torch" in found.notes[0]
 
 
+def test_a_train_job_with_a_misspelt_runtime_is_told_which_it_may_mean(workloads):
+    (found,) = workloads(
+        """
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainingRuntime
+        metadata: {name: torch}
+        ---
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        metadata: {name: t, namespace: lab}
+        spec: {runtimeRef: {name: torhc, kind: TrainingRuntime}}
+        """
+    )
+
+    assert found.notes[0].endswith("; did you mean torch?")
+
+
 def test_storage_is_played_and_a_fixed_node_left_out(workloads):
     pod, sets = workloads(
         """
@@ -498,3 +516,23 @@ def test_a_runtime_by_which_pods_are_made_is_not_said_to_be_left_out(read):
     assert [str(one.item) for one in not_played(passed_over, workloads, others)] == [
         "ClusterTrainingRuntime other"
     ]
+
+
+@pytest.mark.parametrize(
+    ("api", "kind", "why"),
+    [
+        ("trainer.kubeflow.org/v1alpha1", "TrainingRuntime", "no TrainJob of the files names it"),
+        ("trainer.kubeflow.org/v1alpha1", "Other", "of trainer.kubeflow.org these are: TrainJob"),
+        ("ray.io/v1", "Other", "these are: RayCluster, RayJob, RayService"),
+        ("karpenter.sh/v1", "NodePool", "objects of karpenter.sh are not played here"),
+        ("v1", "Node", "the nodes are those of the plan"),
+        ("v1", "ConfigMap", ""),
+    ],
+)
+def test_why_an_object_is_left_out_says_what_is_played_of_its_kind(api, kind, why):
+    item = Item(file="a", content={"apiVersion": api, "kind": kind, "metadata": {"name": "a"}})
+
+    said = why_left_out(item, {""})
+
+    assert why in said
+    assert bool(said) == bool(why)

@@ -18,6 +18,8 @@ from eks_devices.workload_check.pods import pods_of
 
 Object = dict[str, Any]
 
+TRAINER: Final = "trainer.kubeflow.org"
+"""The API group of TrainJobs, whose Pods are those of their runtimes."""
 _KUBEFLOW: Final = "kubeflow.org"
 
 
@@ -36,6 +38,12 @@ Expansion = Callable[[Mapping[str, Any]], Iterator[Pods]]
 def expansion_of(api_group: str, kind: str) -> Expansion | None:
     """How the controller of a kind makes Pods; None for kinds that are not known here."""
     return _TABLE.get((api_group, kind))
+
+
+def expanded_kinds(api_group: str) -> list[str]:
+    """The kinds of an API group whose controllers are known here."""
+    trainer = ["TrainJob"] if api_group == TRAINER else []
+    return trainer or sorted(kind for group, kind in _TABLE if group == api_group)
 
 
 def each_once(content: Mapping[str, Any]) -> Iterator[Pods]:

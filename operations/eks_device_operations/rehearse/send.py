@@ -15,6 +15,7 @@ import urllib3
 from ..control_plane import Api, ApiError, apply_all, wait_for
 from .files import Item, Object
 from .namespaces import missing_namespaces, told
+from .unplayed import why_left_out
 from .workloads import Workload
 
 T = TypeVar("T")
@@ -33,14 +34,6 @@ _FIRST: Final = (
     "LimitRange",
     "ResourceQuota",
 )
-# Whose servers do not run here, or what the rehearsal plays itself.
-_LEFT_OUT: Final = {
-    "APIService": "its server does not run here",
-    "MutatingWebhookConfiguration": "its webhook does not run here",
-    "Node": "the nodes are those of the plan",
-    "ResourceSlice": "the devices are those of the plan",
-    "ValidatingWebhookConfiguration": "its webhook does not run here",
-}
 _STEP: Final = re.compile(r"\.([A-Za-z0-9_-]+)|\[([^\]]+)\]")
 _PATH: Final = re.compile(r"\b(?:spec|metadata)(?:\.[A-Za-z0-9_-]+|\[[^\]]+\])*")
 
@@ -121,10 +114,8 @@ class _Sending:
         served = self._groups() if items else frozenset[str]()
         wanted = []
         for item in items:
-            if item.kind in _LEFT_OUT:
-                self._pass_over(item, _LEFT_OUT[item.kind])
-            elif item.api_group not in served:
-                self._pass_over(item, f"no kinds of {item.api_group} are known here")
+            if why := why_left_out(item, served):
+                self._pass_over(item, why)
             else:
                 wanted.append((item, self._with_namespace(item)))
         at_once(lambda pair: self._send(*pair), wanted)

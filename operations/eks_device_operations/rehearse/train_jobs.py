@@ -8,14 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from eks_devices.workload_check.documents import mapping, mappings
-from eks_devices.workload_check.trainjobs import bare_template, template_of, trains
+from eks_devices.workload_check.documents import Document, mapping, mappings
+from eks_devices.workload_check.trainjobs import (
+    RUNTIMES,
+    bare_template,
+    runtime_meant,
+    template_of,
+    trains,
+)
 
-from .expand import Pods, number, replicated_jobs
+from .expand import TRAINER, Pods, number, replicated_jobs
 from .files import Item
 
-TRAINER: Final = "trainer.kubeflow.org"
-_RUNTIMES: Final = ("ClusterTrainingRuntime", "TrainingRuntime")
 _NODE: Final = "node"
 """What the Pods that train are called where no runtime says."""
 
@@ -28,7 +32,11 @@ def train_job_pods(item: Item, items: Sequence[Item], namespace: str) -> tuple[l
     runtime = runtime_of(item, items, namespace)
     if runtime is None:
         name, pods = mapping(job, "runtimeRef").get("name", ""), [_bare(job)]
-        return pods, f"no file has its runtime {name}, so its Pods have what the job says alone"
+        meant = runtime_meant(
+            _document(item, namespace), [_document(one, namespace) for one in items]
+        )
+        text = f"no file has its runtime {name}, so its Pods have what the job says alone"
+        return pods, f"{text}; {meant}" if meant else text
     return list(
         _of_runtime(job, mapping(runtime.content, "spec"))
     ), f"by its runtime {runtime.name}"
@@ -39,12 +47,16 @@ def runtime_of(item: Item, items: Sequence[Item], namespace: str) -> Item | None
     if (item.api_group, item.kind) != (TRAINER, "TrainJob"):
         return None
     wanted = mapping(mapping(item.content, "spec"), "runtimeRef")
-    name, kind = str(wanted.get("name", "")), str(wanted.get("kind") or _RUNTIMES[0])
+    name, kind = str(wanted.get("name", "")), str(wanted.get("kind") or RUNTIMES[0])
     for one in items:
-        same_space = kind == _RUNTIMES[0] or (one.namespace or namespace) == namespace
+        same_space = kind == RUNTIMES[0] or (one.namespace or namespace) == namespace
         if (one.api_group, one.kind, one.name) == (TRAINER, kind, name) and same_space:
             return one
     return None
+
+
+def _document(item: Item, namespace: str) -> Document:
+    return Document(origin=item.file, content=item.content, default_namespace=namespace)
 
 
 def _of_runtime(job: Mapping[str, Any], runtime: Mapping[str, Any]) -> Iterator[Pods]:

@@ -9,18 +9,16 @@ from typing import Any, Final
 
 from eks_devices.workload_check.documents import Document, mapping, mappings
 from eks_devices.workload_check.pods import pods_of
+from eks_devices.workload_check.trainjobs import RUNTIMES
 
 from .._outcome import WRONG, OperationError
-from .expand import Pods, each_once, expansion_of, job_pods, number
+from .expand import TRAINER, Pods, each_once, expansion_of, job_pods, number
 from .files import Item, Object, plain
-from .train_jobs import TRAINER, train_job_pods
+from .train_jobs import train_job_pods
 
 MARK: Final = "eks-devices/workload"
 """The annotation that tells whose a Pod is; controllers hand it on from their templates."""
-_NO_WORKLOADS: Final = {
-    (TRAINER, "ClusterTrainingRuntime"),
-    (TRAINER, "TrainingRuntime"),
-}
+_NO_WORKLOADS: Final = {(TRAINER, kind) for kind in RUNTIMES}
 _LONGEST_NAME: Final = 253
 _MOST_PODS: Final = 20_000
 _WITHOUT: Final = "of a kind whose controller is not known here: each of its Pods once"
