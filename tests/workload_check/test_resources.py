@@ -133,6 +133,39 @@ def test_why_a_node_has_nothing_of_a_resource(resource: str, plan: Any, code: st
     assert found == ("infeasible", code)
 
 
+CUT_BY_DRA = group("cut", "p5.48xlarge", mechanism=DRA, mig=Mig.uniform("1g.10gb"))
+CLAIM_ONE = (
+    "claim one: resourceClaims of a ResourceClaimTemplate with deviceClassName: mig.nvidia.com and "
+    "the selector device.attributes['gpu.nvidia.com'].profile == '{}'"
+)
+
+
+@pytest.mark.parametrize(
+    ("plan", "profile", "code", "fix"),
+    [
+        (CUT_BY_DRA, "1g.10gb", "ClaimedDevices", CLAIM_ONE.format("1g.10gb")),
+        (CUT_BY_DRA, "1g.10gb.me", "ClaimedDevices", CLAIM_ONE.format("1g.10gb+me")),
+        (
+            P5,
+            "1g.10gb",
+            "NotCut",
+            "cut them: the group's mig=; then " + CLAIM_ONE.format("1g.10gb"),
+        ),
+        (P5, "1g.11gb", "NotCut", "did you mean 1g.10gb"),
+        (P4D, "1g.5gb", "NotCut", "cut them: the group's mig="),
+        (G6E, "1g.10gb", "NotCut", "ask for a whole GPU, or choose nodes whose GPUs can be cut"),
+    ],
+)
+def test_how_to_get_a_partition_is_told_as_the_nodes_hand_them_out(
+    plan: Any, profile: str, code: str, fix: str
+) -> None:
+    (found,) = checked(plan_of(plan), pod(limits={f"nvidia.com/mig-{profile}": 1})).pods
+    (said,) = found.verdicts
+    assert said.code == code
+    assert said.fix.startswith(fix)
+    assert ("claim" in said.fix) == ("claim" in fix)
+
+
 @pytest.mark.parametrize(
     ("profile", "expected"),
     [("1g.5gb", ("feasible", "")), ("2g.10gb", ("infeasible", "OtherResource"))],

@@ -16,7 +16,6 @@ from ..names import (
     EXTENDED_RESOURCES,
     EXTERNAL_OWNER,
     GPU_CLASS,
-    MIG_CLASS,
     NVIDIA_RESOURCES,
     RETIRED_NEURON_RESOURCE,
     SHARED_GPU_RESOURCE,
@@ -30,12 +29,12 @@ from .device_names import DEVICES, device_type_of
 from .documents import Document, mapping, text_of
 from .huge_pages import PAGE_MIB, reserved_pages
 from .nodes import GroupNode, Obstacle
+from .partitions import is_partition, no_partition
 
 _GATE: Final = "DRAExtendedResource"
 AMOUNTS: Final = ("TooFewCpus", "TooLittleMemory", "TooFewHugePages")
 """What a node has too little of for Pods beside devices."""
-_FAR, _UNCUT, _OTHER_WAY, _TOO_SMALL, _MISSPELT = 8, 5, 4, 3, 2
-_MIG: Final = "mig-"
+_FAR, _OTHER_WAY, _TOO_SMALL, _MISSPELT = 8, 4, 3, 2
 # What managers may offer elsewhere, by settings that a node of a plan need not have.
 _OTHER_NAMES: Final = frozenset(one for some in EXTENDED_RESOURCES.values() for one in some) | {
     RETIRED_NEURON_RESOURCE,
@@ -158,31 +157,27 @@ class ResourceCheck:
         if device.owner == EXTERNAL_OWNER:
             text = f"{DEVICES[device.device_type]} are handed out by somebody else's manager"
             return Obstacle("OwnerUnknown", text, is_certain=False)
-        if name.startswith(NVIDIA_RESOURCES + _MIG) and node.group.mig is None:
-            text, fix = "their GPUs are not cut into partitions", "cut them: the group's mig="
-            return Obstacle("NotCut", text, _UNCUT, fix)
+        if is_partition(name) and (told := no_partition(node, device, name)) is not None:
+            return told
         if near := self._meant(node, name):
             text = f"{name} is no resource of {DEVICES[device.device_type]}"
             return Obstacle("OtherResource", text, _MISSPELT, near)
         if device.mechanism is Mechanism.DRA:
-            return self._claimed(device, name)
+            return self._claimed(device.device_type, name)
         return _other_name(node, device.device_type, name)
 
     def _meant(self, node: GroupNode, name: str) -> str:
         """What a name that no manager has may stand for, of what a node has; empty if nothing."""
-        if name in _OTHER_NAMES or name.startswith((NVIDIA_RESOURCES + _MIG, CLASS_RESOURCES)):
+        if name in _OTHER_NAMES or is_partition(name) or name.startswith(CLASS_RESOURCES):
             return ""
         return meant(name, {*node.group.extended_resources, *self._classes})
 
-    def _claimed(self, device: DevicePlan, name: str) -> Obstacle:
+    def _claimed(self, kind: DeviceType, name: str) -> Obstacle:
         """A resource of devices that are handed out by DRA."""
-        kind = device.device_type
-        is_part = name.startswith(NVIDIA_RESOURCES + _MIG)
-        first = MIG_CLASS if is_part else DEVICE_CLASSES[kind][0]
         why = f"their {DEVICES[kind]} are handed out by DRA, and no DeviceClass stands for {name}"
         if not self._by_dra:
             why += f" on Kubernetes {self._version}"
-        return Obstacle("ClaimedDevices", why, _OTHER_WAY, _claim(first))
+        return Obstacle("ClaimedDevices", why, _OTHER_WAY, _claim(DEVICE_CLASSES[kind][0]))
 
 
 def _claim(name: str) -> str:
