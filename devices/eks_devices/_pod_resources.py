@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from fractions import Fraction
+from typing import Any, Final, TypeGuard
 
 from ._yaml_text import AsYaml, wrong_in_manifest
 from .findings import Finding, fault
+from .names import GPU_RESOURCE, NEURON_CORE_RESOURCE, NEURON_RESOURCE
 from .quantities import quantity_of
 from .typecheck import is_number_token, is_token
 
 _WANTED: Final = "a whole number"
+# How Pods get less than a whole device.
+_LESS_THAN_ONE: Final = {
+    GPU_RESOURCE: "; for less than a whole GPU let Pods share one by the node group's gpu_sharing= "
+    "(time-slicing or MPS), or where GPUs are claimed by one ResourceClaim that all of them name, "
+    "or cut GPUs that can be into MIG partitions by the group's mig=",
+    NEURON_RESOURCE: f"; a core alone is {NEURON_CORE_RESOURCE}",
+}
 _PAGE: Final = "https://kubernetes.io/docs/tasks/configure-pod-container/extended-resource/"
 
 
@@ -30,32 +40,37 @@ def extended_faults(
     """
     for name, limit in limits.items():
         if _is_extended(name):
-            yield from _not_whole(limit, f"{path}.limits[{name!r}]")
+            yield from _not_whole(name, limit, f"{path}.limits[{name!r}]")
     for name, request in requests.items():
         if _is_extended(name) and request is not None and _differ(request, limits.get(name)):
             yield _not_equal(container, path, name, request, limits.get(name))
 
 
-def _is_extended(name: object) -> bool:
+def _is_extended(name: object) -> TypeGuard[str]:
     """Whether Kubernetes counts a resource, and does not know it itself."""
     if not isinstance(name, str) or name.startswith("requests."):
         return False
     return "/" in name and "kubernetes.io/" not in name
 
 
-def _not_whole(limit: object, path: str) -> Iterator[Finding]:
+def _not_whole(name: str, limit: object, path: str) -> Iterator[Finding]:
     if is_token(limit) or is_number_token(limit):
         return
-    fix = "write the number"
-    if isinstance(limit, (bool, float, list, tuple, dict)):
-        yield wrong_in_manifest(path, limit, _WANTED, fix)
-    elif isinstance(limit, (int, str)):
+    if isinstance(limit, (bool, list, tuple, dict)):
+        yield wrong_in_manifest(path, limit, _WANTED, "write the number")
+    elif isinstance(limit, (int, float, str)):
         amount = quantity_of(limit)
         if amount is None or amount < 0 or amount.denominator != 1:
             message = "devices are counted in whole numbers"
-            code = "MalformedQuantity"
-            got = AsYaml(limit)
+            code, fix, got = "MalformedQuantity", _whole(name, amount), AsYaml(limit)
             yield fault(code, path, message, got=got, allowed=_WANTED, fix=fix, source=_PAGE)
+
+
+def _whole(name: str, amount: Fraction | None) -> str:
+    """What to write for a number of devices that is none."""
+    if amount is None or amount <= 0:
+        return "write the number"
+    return f"ask for {math.ceil(amount)}{_LESS_THAN_ONE.get(name, '')}"
 
 
 def _differ(request: object, limit: object) -> bool:

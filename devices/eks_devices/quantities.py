@@ -38,9 +38,12 @@ def amount_of(text: str) -> Fraction | None:
 
 
 def quantity_of(value: object) -> Fraction | None:
-    """What a whole number or a quantity of a manifest amounts to; None for what is neither."""
+    """What a number or a quantity of a manifest amounts to; None for what is neither."""
     if isinstance(value, int) and not isinstance(value, bool):
         return Fraction(value)
+    if isinstance(value, float):
+        # The API server reads 2.0 as it reads "2".
+        return amount_of(float.__repr__(value))
     return amount_of(value.strip()) if isinstance(value, str) else None
 
 

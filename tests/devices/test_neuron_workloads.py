@@ -268,13 +268,22 @@ def test_a_quantity_is_the_number_that_it_amounts_to(count):
         (-1, "MalformedQuantity"),
         pytest.param(10**5000, "NeuronCountNotAllowed", id="huge"),
         ("-4", "MalformedQuantity"),
-        (4.0, "WrongType"),
+        (4.5, "MalformedQuantity"),
+        (float("nan"), "MalformedQuantity"),
         (True, "WrongType"),
         ([4], "WrongType"),
     ],
 )
 def test_with_a_type_too_an_amount_that_is_no_whole_number_has_one_fault(count, code):
     assert codes(use_neuron_scheduler, pod(neuron(count)), instance_type=TRN1) == [(code, COUNTED)]
+
+
+def test_a_number_with_a_point_counts_where_it_is_whole():
+    assert codes(use_neuron_scheduler, pod(neuron(3.0)), instance_type=TRN1) == codes(
+        use_neuron_scheduler, pod(neuron(3)), instance_type=TRN1
+    )
+    spec = use_neuron_scheduler(pod(neuron(4.0)), instance_type=TRN1)
+    assert spec["schedulerName"] == "neuron-scheduler"
 
 
 @pytest.mark.parametrize(

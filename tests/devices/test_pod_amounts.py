@@ -78,7 +78,7 @@ def test_a_request_needs_an_equal_limit(helper, resource, limit):
         ("1.5", "MalformedQuantity"),
         (-1, "MalformedQuantity"),
         ("two", "MalformedQuantity"),
-        (0.5, "WrongType"),
+        (0.5, "MalformedQuantity"),
         (True, "WrongType"),
         ([1], "WrongType"),
     ],

@@ -133,6 +133,28 @@ def test_why_a_node_has_nothing_of_a_resource(resource: str, plan: Any, code: st
     assert found == ("infeasible", code)
 
 
+@pytest.mark.parametrize(
+    ("resource", "count", "fix"),
+    [
+        (GPU_RESOURCE, 0.5, "ask for 1; for less than a whole GPU let Pods share one"),
+        (GPU_RESOURCE, "1500m", "ask for 2; for less"),
+        ("aws.amazon.com/neuron", 0.5, "ask for 1; a core alone is aws.amazon.com/neuroncore"),
+        ("vpc.amazonaws.com/efa", 0.5, "ask for 1"),
+        (GPU_RESOURCE, -0.5, "write the number"),
+    ],
+)
+def test_a_part_of_a_device_is_told_how_it_is_had(resource: str, count: Any, fix: str) -> None:
+    (remark,) = checked(plan_of(G6E), pod(limits={resource: count})).remarks
+    assert remark.finding.code == "MalformedQuantity"
+    assert remark.finding.fix.startswith(fix)
+
+
+def test_a_number_with_a_point_is_one_of_devices_where_it_is_whole() -> None:
+    assert verdict(plan_of(G6E), pod(limits={GPU_RESOURCE: 2.0})) == {"g6e": ("feasible", "")}
+    report = checked(plan_of(G6E), pod(limits={GPU_RESOURCE: 5.0}))
+    assert codes(report) == ["NoNodegroupServesPod"]
+
+
 CUT_BY_DRA = group("cut", "p5.48xlarge", mechanism=DRA, mig=Mig.uniform("1g.10gb"))
 CLAIM_ONE = (
     "claim one: resourceClaims of a ResourceClaimTemplate with deviceClassName: mig.nvidia.com and "

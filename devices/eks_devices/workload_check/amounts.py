@@ -91,13 +91,8 @@ def is_extended(name: str) -> bool:
 def _asked_of(resources: Mapping[str, Any]) -> dict[str, Fraction]:
     """Requests; a limit alone is its own request."""
     found = {**mapping(resources, "limits"), **mapping(resources, "requests")}
-    known = {name: _quantity(one) for name, one in found.items() if isinstance(name, str)}
+    known = {name: quantity_of(one) for name, one in found.items() if isinstance(name, str)}
     return {name: one for name, one in known.items() if one is not None}
-
-
-def _quantity(value: object) -> Fraction | None:
-    """An amount; a number with a fraction is as good as its text."""
-    return quantity_of(str(value) if isinstance(value, float) else value)
 
 
 def amount_faults(pod: PodTemplate) -> Iterator[tuple[Steps, Finding]]:
@@ -125,7 +120,7 @@ def _is_no_amount(name: object, value: object, *, told: bool) -> bool:
     if name == "claims":
         # It is at the wrong place, which a rule tells.
         return False
-    amount = _quantity(value)
+    amount = quantity_of(value)
     return value is not None and (amount is None or amount < 0)
 
 
