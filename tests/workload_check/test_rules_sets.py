@@ -105,6 +105,27 @@ def test_pods_of_one_name_that_differ_are_told_with_the_other_file() -> None:
     assert told(job(pod(container())), job(pod(container(), priorityClassName="high"))) == []
 
 
+@pytest.mark.parametrize(
+    ("sources", "of_app", "is_apart"),
+    [
+        (("a.yaml", "b.yaml"), False, True),
+        (("a.yaml", "a.yaml"), False, False),
+        (("First", "Second"), True, False),
+    ],
+)
+def test_only_pods_of_files_apart_may_be_for_two_clusters(
+    sources: tuple[str, str], of_app: bool, is_apart: bool
+) -> None:
+    documents = [
+        Document(origin=str(at), source=sources[at], of_app=of_app, content=job(one))
+        for at, one in enumerate((gpu_pod(), gpu_pod(priorityClassName="high")))
+    ]
+    found = [one.finding for one in check_workloads(documents, P5).remarks]
+    (clash,) = [one for one in found if one.code == "PodNameClash"]
+
+    assert ("two clusters" in clash.fix, "in one cluster" in clash.message) == (is_apart,) * 2
+
+
 def test_one_template_that_is_written_twice_is_a_warning() -> None:
     assert codes(template(), template()) == ["ClaimWrittenTwice"]
 

@@ -16,6 +16,7 @@ from .whole import ToldOfDocument, Whole
 
 _STEPS: Final = ("metadata", "name")
 _UNCHANGING: Final = ("Pod", "Job")
+_APART: Final = ", unless the files are for two clusters"
 _PODS: Final = "https://kubernetes.io/docs/concepts/workloads/pods/#pod-update-and-replacement"
 _PAGE: Final = (
     "https://kubernetes.io/docs/reference/kubernetes-api/resource/resource-claim-template-v1/"
@@ -62,7 +63,7 @@ def pod_clashes(whole: Whole) -> Iterator[ToldOfDocument]:
         if with_devices.isdisjoint({id(document), id(first)}):
             continue
         if _unchanging(of_first) != _unchanging(copy):
-            yield document, _STEPS, _clash_of_pods(copy, of_first.place or "these manifests")
+            yield document, _STEPS, _clash_of_pods(copy, of_first)
 
 
 def _unchanging(document: Document) -> object:
@@ -77,14 +78,16 @@ def _has_devices(context: Context) -> bool:
     )
 
 
-def _clash_of_pods(copy: Document, origin: str) -> Finding:
+def _clash_of_pods(copy: Document, first: Document) -> Finding:
+    is_apart = not first.is_sent_with(copy)
     return warning(
         "PodNameClash",
         ".".join(_STEPS),
-        f"the {copy.kind} {copy.namespace}/{copy.name} stands already in {origin} and is another "
-        "there; in one cluster the API server refuses to change it, or a Job's Pods, so this one "
-        "never comes to be",
-        fix="rename one of them, unless the files are for two clusters",
+        f"the {copy.kind} {copy.namespace}/{copy.name} stands already in "
+        f"{first.place or 'these manifests'} and is another there; "
+        f"{'in one cluster ' if is_apart else ''}the API server refuses to change it, or a Job's "
+        "Pods, so this one never comes to be",
+        fix=f"rename one of them{_APART if is_apart else ''}",
         source=_PODS,
     )
 
@@ -113,7 +116,7 @@ def _clash_of_files(copy: Document, origin: str) -> Finding:
         ".".join(_STEPS),
         f"the {copy.kind} {copy.namespace}/{copy.name} in {origin} asks for something else; in one "
         "cluster the API server refuses to change one: Pods get what was there first",
-        fix="rename one of them, unless the files are for two clusters",
+        fix=f"rename one of them{_APART}",
         source=_PAGE,
     )
 
