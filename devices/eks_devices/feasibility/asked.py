@@ -100,8 +100,10 @@ class ClaimReader(PartReader):
         given = self.sequence(
             devices.get("requests"), f"{at}.requests", most=_MOST_REQUESTS, fix=_REQUESTS
         )
+        fixes = _name_fixes(given, "give it a name: - name: gpu", "give each request a name")
         requests = tuple(
-            self._request(one, f"{at}.requests[{index}]") for index, one in enumerate(given)
+            self._request(one, f"{at}.requests[{index}]", fixes[index])
+            for index, one in enumerate(given)
         )
         self._repeated(requests, f"{at}.requests")
         known = _known_names(requests)
@@ -123,9 +125,9 @@ class ClaimReader(PartReader):
                 self.fault("name", f"{at}[{index}]", one.name, wanted, fix=fix)
             seen.add(one.name)
 
-    def _request(self, value: Any, at: str) -> Request:
+    def _request(self, value: Any, at: str, name_fix: str) -> Request:
         request = self.mapping(value, at, fix=_REQUEST)
-        name = self.text(request.get("name"), f"{at}.name", fix="give it a name: - name: gpu")
+        name = self._name(request, at, name_fix)
         exactly, first = request.get("exactly"), request.get("firstAvailable")
         if not isinstance(first, (tuple, type(None))) and first is not UNREAD:
             self.sequence(first, f"{at}.firstAvailable", most=_MOST_OPTIONS, fix=_OPTIONS)
@@ -139,8 +141,9 @@ class ClaimReader(PartReader):
         if not first:
             return Request(name, (self._ask(exactly, f"{at}.exactly", name),))
         options = self.sequence(first, f"{at}.firstAvailable", most=_MOST_OPTIONS, fix=_OPTIONS)
+        fixes = _name_fixes(options, "give each alternative a name", "give each alternative a name")
         asks = tuple(
-            self._alternative(one, f"{at}.firstAvailable[{index}]")
+            self._alternative(one, f"{at}.firstAvailable[{index}]", fixes[index])
             for index, one in enumerate(options)
         )
         return Request(name, asks, is_prioritised=True)
@@ -157,7 +160,11 @@ class ClaimReader(PartReader):
             self.fault("exactly", at, sorted(request), allowed, fix=near or _EXACTLY)
         return UNREAD
 
-    def _alternative(self, value: Any, at: str) -> Ask:
+    def _name(self, owner: Mapping[str, Any], at: str, fix: str) -> str:
+        """The name of a request or an alternative; without a fix that it has none is told."""
+        return self.text(owner.get("name"), f"{at}.name", fix=fix) if fix else ""
+
+    def _alternative(self, value: Any, at: str, name_fix: str) -> Ask:
         option = self.mapping(value, at, fix=_OPTION)
         if option is not UNREAD and "exactly" in option:
             fix = "put what is below exactly beside the name: alternatives have no exactly"
@@ -165,8 +172,7 @@ class ClaimReader(PartReader):
                 "exactly", at, option["exactly"], "the fields of exactly, and a name", fix=fix
             )
             option = UNREAD
-        own = self.text(option.get("name"), f"{at}.name", fix="give each alternative a name")
-        return self._ask(option, at, own)
+        return self._ask(option, at, self._name(option, at, name_fix))
 
     def _ask(self, value: Any, at: str, name: str) -> Ask:
         ask = self.mapping(value, at, fix=_EXACTLY)
@@ -243,6 +249,19 @@ class ClaimReader(PartReader):
 
 
 _COUNT: Final = "write how many devices, from 1, or allocationMode: All for all of a node"
+
+
+def _name_fixes(given: tuple[Any, ...], one: str, many: str) -> list[str]:
+    """What to write for the name of each entry of a list; empty where it is told of another."""
+    lack = [at for at, entry in enumerate(given) if _has_no_name(entry)]
+    fixes = [many if len(lack) > 1 else one] * len(given)
+    for at in lack[1:]:
+        fixes[at] = ""
+    return fixes
+
+
+def _has_no_name(entry: Any) -> bool:
+    return isinstance(entry, Mapping) and entry.get("name") is None
 
 
 def _known_names(requests: tuple[Request, ...]) -> dict[str, tuple[str, ...]]:
