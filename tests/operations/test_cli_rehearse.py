@@ -109,13 +109,16 @@ def test_arguments_are_judged_before_anything_starts(run, arguments, said):
     assert said in told
 
 
-def test_files_are_judged_before_anything_starts(run, folder):
-    (folder / "wrong.yaml").write_text("a: b", encoding="utf-8")
+@pytest.mark.parametrize(
+    ("text", "line"), [("a: b", 1), ("apiVersion: v1\nkind: List\nitems:\n- null", 4)]
+)
+def test_files_are_judged_before_anything_starts(run, folder, text, line):
+    (folder / "wrong.yaml").write_text(text, encoding="utf-8")
 
     code, said = run(files=("pod.yaml", "wrong.yaml"))
 
     assert code == 1
-    assert "wrong.yaml:1: this is no object of Kubernetes" in said
+    assert f"wrong.yaml:{line}: this is no object of Kubernetes" in said
 
 
 def test_a_folder_without_files_is_nothing_to_rehearse(run, folder):

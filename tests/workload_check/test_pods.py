@@ -110,10 +110,30 @@ def test_pods_without_devices_are_not_judged() -> None:
 
 
 def test_items_of_lists_in_lists_have_their_places() -> None:
-    inner = {"kind": "PodList", "items": [None, KINDS["Pod"]]}
+    inner = {"kind": "PodList", "items": [5, KINDS["Pod"]]}
     report = checked(PLAN, {"kind": "List", "apiVersion": "v1", "items": [NINE, inner]})
-    (remark,) = report.remarks
+    wrong, remark = report.remarks
+    assert (*wrong.document.base, *wrong.steps) == ("items", 1, "items", 0)
     assert (*remark.document.base, *remark.steps) == ("items", 1, "items", 1, "spec")
+
+
+@pytest.mark.parametrize(
+    ("api", "kind", "items", "told"),
+    [
+        ("v1", "List", [None, "pod", 5, ["a"], {}], [0, 1, 2, 3]),
+        ("v1", "List", {"a": "b"}, [None]),
+        ("v1", "List", None, []),
+        ("resource.k8s.io/v1", "ResourceClaimList", ["a"], [0]),
+        ("network.example/v1", "AllowList", ["10.0.0.1", None], []),
+    ],
+)
+def test_items_of_lists_that_are_no_objects_are_told(
+    api: str, kind: str, items: Any, told: list[Any]
+) -> None:
+    report = checked(PLAN, {"apiVersion": api, "kind": kind, "items": items})
+    assert {one.finding.code for one in report.remarks} == ({"WrongType"} if told else set())
+    steps = [("items",) if at is None else ("items", at) for at in told]
+    assert [one.steps for one in report.remarks] == steps
 
 
 JOB_STEP = {"metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}}

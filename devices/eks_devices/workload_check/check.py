@@ -20,6 +20,7 @@ from .claimed import KnownClaims, PodClaim
 from .claims_alone import ClaimCheck
 from .class_places import places_of_class
 from .documents import DEFAULT_NAMESPACE, Document, Steps, flattened, path_of, plain
+from .lists import item_faults
 from .object_form import object_faults
 from .pods import PodTemplate
 from .refused import Refusals, is_refusal, told_as
@@ -87,8 +88,10 @@ class _Check:
     ) -> None:
         self._remarks: list[Remark] = []
         self._copies: dict[int, Document] = {}
-        read = (replace(one, default_namespace=namespace) for one in self._read(documents))
+        read = [replace(one, default_namespace=namespace) for one in self._read(documents)]
         self._documents = tuple(flattened(read))
+        for one, steps, found in item_faults(read):
+            self._note(one, [(steps, found)])
         self._plan = plan
         self._planned = self._readable(planned)
         self._classes = tuple(one for one in self._documents if one.kind == _CLASS)

@@ -87,13 +87,22 @@ class Document:
 def flattened(documents: Iterable[Document]) -> Iterator[Document]:
     """Documents with the items of each List in its place."""
     for document in documents:
-        is_list = document.kind.endswith("List") and "items" in document.content
-        if not is_list or len(document.base) > _DEEPEST_LIST:
+        if not is_list(document):
             yield document
             continue
         for index, item in mappings(document.content, "items"):
-            base = (*document.base, "items", index)
-            yield from flattened([replace(document, content=item, base=base)])
+            yield from flattened([item_of(document, index, item)])
+
+
+def is_list(document: Document) -> bool:
+    """Whether a document stands for its items."""
+    has_items = document.kind.endswith("List") and "items" in document.content
+    return has_items and len(document.base) <= _DEEPEST_LIST
+
+
+def item_of(document: Document, index: int, item: Mapping[str, Any]) -> Document:
+    """The document of an item of a List."""
+    return replace(document, content=item, base=(*document.base, "items", index))
 
 
 def mapping(owner: Mapping[str, Any], key: str) -> Mapping[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from eks_devices import Severity
 from eks_devices.workload_check.documents import Document, Steps, flattened
+from eks_devices.workload_check.lists import item_faults
 
 from .._outcome import COULD_NOT_LOOK, WRONG, OperationError
 from ..manifests import ManifestDocument
@@ -139,8 +140,10 @@ def _items(document: ManifestDocument) -> list[Item]:
     content = plain(document.content)
     if not isinstance(content, dict):
         raise OperationError(_no_object(document, ()), code=WRONG)
-    found = []
-    for one in flattened([Document(origin=document.file, content=content)]):
+    found, given = [], [Document(origin=document.file, content=content)]
+    for wrong, steps, _ in item_faults(given):
+        raise OperationError(_no_object(document, (*wrong.base, *steps)), code=WRONG)
+    for one in flattened(given):
         if not _is_object(one.content):
             raise OperationError(_no_object(document, one.base), code=WRONG)
         made = _as_new(one.content)
