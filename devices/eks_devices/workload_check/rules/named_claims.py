@@ -61,7 +61,7 @@ def _on_one_node(context: Context, claim: PodClaim, total: int) -> Iterator[Told
             f"{total} Pods share the claim {claim.object_name}, and at most {most} can at a time: "
             "they are all on one node, and wait for each other",
             fix="use a ResourceClaimTemplate, or fewer Pods",
-            source=read_toml("pod_rules.toml")["claim_consumers"]["source"],
+            source=read_toml("limits.toml")["claims"]["source"],
         )
     else:
         yield context.tell(
@@ -78,7 +78,7 @@ def _most_pods(context: Context) -> int:
     """How many Pods may share a claim: as many as it has room for, and a node."""
     largest = read_toml("limits.toml")["max_pods"]["large"]
     rooms = [one.max_pods or largest for one in context.groups]
-    consumers = read_toml("pod_rules.toml")["claim_consumers"]["most"]
+    consumers = read_toml("limits.toml")["claims"]["most_consumers"]
     return int(min(consumers, max(rooms, default=largest)))
 
 
