@@ -266,6 +266,7 @@ def test_efas_that_pods_share_are_a_warning() -> None:
         ),
         (
             {
+                "apiVersion": "kubeflow.org/v2beta1",
                 "kind": "MPIJob",
                 "spec": {"mpiReplicaSpecs": {"Worker": {"replicas": 5, "template": "POD"}}},
             },
@@ -273,6 +274,7 @@ def test_efas_that_pods_share_are_a_warning() -> None:
         ),
         (
             {
+                "apiVersion": "jobset.x-k8s.io/v1alpha2",
                 "kind": "JobSet",
                 "spec": {
                     "replicatedJobs": [
@@ -284,6 +286,7 @@ def test_efas_that_pods_share_are_a_warning() -> None:
         ),
         (
             {
+                "apiVersion": "leaderworkerset.x-k8s.io/v1",
                 "kind": "LeaderWorkerSet",
                 "spec": {
                     "replicas": 2,
@@ -294,10 +297,32 @@ def test_efas_that_pods_share_are_a_warning() -> None:
         ),
         (
             {
+                "apiVersion": "ray.io/v1",
                 "kind": "RayCluster",
                 "spec": {"workerGroupSpecs": [{"replicas": 3, "numOfHosts": 2, "template": "POD"}]},
             },
             6,
+        ),
+        (
+            {
+                "apiVersion": "ray.io/v1",
+                "kind": "RayJob",
+                "spec": {
+                    "rayClusterSpec": {
+                        "suspend": True,
+                        "workerGroupSpecs": [{"minReplicas": 4, "template": "POD"}],
+                    }
+                },
+            },
+            4,
+        ),
+        (
+            {
+                "apiVersion": "own.example/v1",
+                "kind": "Workers",
+                "spec": {"groups": [{"replicas": 3, "template": "POD"}]},
+            },
+            3,
         ),
     ],
     ids=lambda value: value["kind"] if isinstance(value, dict) else str(value),
@@ -319,6 +344,7 @@ def test_the_leader_of_a_group_is_one_pod_and_the_workers_are_the_others() -> No
     group = {"size": 4, "leaderTemplate": {"spec": gpu_pod()["spec"]}}
     group["workerTemplate"] = {"spec": SHARED["spec"]}
     sets = {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
         "kind": "LeaderWorkerSet",
         "metadata": {"name": "lws"},
         "spec": {"leaderWorkerTemplate": group},

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from eks_devices.workload_check.documents import Document, mapping, mappings
+from eks_devices.workload_check.made_pods import TRAINER, MadePods, number, replicated_jobs
 from eks_devices.workload_check.trainjobs import (
     RUNTIMES,
     bare_template,
@@ -17,14 +18,13 @@ from eks_devices.workload_check.trainjobs import (
     trains,
 )
 
-from .expand import TRAINER, Pods, number, replicated_jobs
 from .files import Item
 
 _NODE: Final = "node"
 """What the Pods that train are called where no runtime says."""
 
 
-def train_job_pods(item: Item, items: Sequence[Item], namespace: str) -> tuple[list[Pods], str]:
+def train_job_pods(item: Item, items: Sequence[Item], namespace: str) -> tuple[list[MadePods], str]:
     """The Pods of a TrainJob, and what to tell of them."""
     job = mapping(item.content, "spec")
     if job.get("suspend") is True:
@@ -59,26 +59,26 @@ def _document(item: Item, namespace: str) -> Document:
     return Document(origin=item.file, content=item.content, default_namespace=namespace)
 
 
-def _of_runtime(job: Mapping[str, Any], runtime: Mapping[str, Any]) -> Iterator[Pods]:
+def _of_runtime(job: Mapping[str, Any], runtime: Mapping[str, Any]) -> Iterator[MadePods]:
     in_runtime = number(mapping(runtime, "mlPolicy"), "numNodes", 1)
     nodes = number(mapping(job, "trainer"), "numNodes", in_runtime)
     jobs = mapping(mapping(runtime, "template"), "spec")
     for (_, one), pods in zip(mappings(jobs, "replicatedJobs"), replicated_jobs(jobs), strict=True):
         is_trainer = trains(one)
-        yield Pods(
+        yield MadePods(
             role=pods.role,
             template=template_of(pods.template, job, names=(pods.role,), is_trainer=is_trainer),
-            count=nodes if is_trainer else pods.count,
+            most=nodes if is_trainer else pods.count,
         )
 
 
-def _bare(job: Mapping[str, Any]) -> Pods:
+def _bare(job: Mapping[str, Any]) -> MadePods:
     template = bare_template(job)
     spec = template["spec"]
     # No server takes a container without an image, and nothing runs here.
     containers = [{"image": _NODE, **one} for _, one in mappings(spec, "containers")]
-    return Pods(
+    return MadePods(
         role=_NODE,
         template={**template, "spec": {**spec, "containers": containers}},
-        count=number(mapping(job, "trainer"), "numNodes", 1),
+        most=number(mapping(job, "trainer"), "numNodes", 1),
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
+from eks_devices.workload_check.made_pods import TRAINER, expanded_kinds
 from eks_devices.workload_check.trainjobs import RUNTIMES
 
-from .expand import TRAINER, expanded_kinds
 from .files import Item
 
 # Whose servers do not run here, or what the rehearsal plays itself.

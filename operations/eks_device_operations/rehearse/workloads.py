@@ -8,11 +8,18 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from eks_devices.workload_check.documents import Document, mapping, mappings
+from eks_devices.workload_check.made_pods import (
+    TRAINER,
+    MadePods,
+    expansion_of,
+    is_suspended,
+    job_pods,
+    number,
+)
 from eks_devices.workload_check.pods import pods_of
 from eks_devices.workload_check.trainjobs import RUNTIMES
 
 from .._outcome import WRONG, OperationError
-from .expand import TRAINER, Pods, each_once, expansion_of, job_pods, number
 from .files import Item, Object, plain
 from .train_jobs import train_job_pods
 
@@ -99,10 +106,17 @@ def _workload(index: int, item: Item, items: Sequence[Item], namespace: str) -> 
     elif expansion is not None:
         pods, note = list(expansion(item.content)), "made as its controller would"
     elif "." in item.api_group and any(pods_of(_document(item.content))):
-        pods, note = list(each_once(item.content)), _WITHOUT
+        pods, note = list(_each_once(item.content)), _WITHOUT
     else:
         return None
     return _expanded(index, item, namespace, pods, note)
+
+
+def _each_once(content: Mapping[str, Any]) -> Iterator[MadePods]:
+    """One Pod of each template in an object of a kind that nobody here knows."""
+    for at, one in enumerate(pods_of(_document(content))):
+        template = {"metadata": one.metadata, "spec": one.spec}
+        yield MadePods(role=str(at), template=template, most=1)
 
 
 def _native(index: int, item: Item, namespace: str) -> Workload:
@@ -112,7 +126,7 @@ def _native(index: int, item: Item, namespace: str) -> Workload:
     if item.kind == "CronJob":
         content, spec = _one_run(content), mapping(mapping(spec, "jobTemplate"), "spec")
         notes.append("one run of it")
-    if spec.get("suspend") is True:
+    if is_suspended(spec):
         notes.append("suspended")
     found = list(_marked(content, index))
     notes += [note for _, said in found for note in said]
@@ -180,7 +194,9 @@ def _add_claimed_volumes(content: Object, notes: list[str]) -> None:
         notes.append(_STORAGE)
 
 
-def _expanded(index: int, item: Item, namespace: str, pods: Sequence[Pods], note: str) -> Workload:
+def _expanded(
+    index: int, item: Item, namespace: str, pods: Sequence[MadePods], note: str
+) -> Workload:
     _require_few(item, (one.count for one in pods))
     objects: list[Object] = []
     specs: list[Object] = []
@@ -231,6 +247,10 @@ def _replicas(spec: Mapping[str, Any]) -> int:
     return number(spec, "replicas", 1)
 
 
+def _of_job(spec: Mapping[str, Any]) -> int:
+    return 0 if is_suspended(spec) else job_pods(spec)
+
+
 def _unknown(_: Mapping[str, Any]) -> None:
     return None
 
@@ -243,6 +263,6 @@ _NATIVE: Final[Mapping[tuple[str, str], Counted]] = {
     ("apps", "Deployment"): _replicas,
     ("apps", "ReplicaSet"): _replicas,
     ("apps", "StatefulSet"): _replicas,
-    ("batch", "CronJob"): job_pods,
-    ("batch", "Job"): job_pods,
+    ("batch", "CronJob"): _of_job,
+    ("batch", "Job"): _of_job,
 }

@@ -6,24 +6,32 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ..documents import mapping
+from ..made_pods import Expansion, expansion_of
 from ..pods import PodTemplate
 
-# Fields that say how often what lies below them is made; those of custom resources among them.
-_TIMES: Final = ("replicas", "parallelism", "numOfHosts")
+# Fields that say how often what lies below them is made.
+_TIMES: Final = ("replicas", "parallelism")
 _TRAIN_JOB: Final = "TrainJob"
-_LEADER: Final = "leaderTemplate"
-_WORKER: Final = "workerTemplate"
 
 
 def pods_at_once(pod: PodTemplate) -> int:
     """How many Pods of a template there may be at once, 1 where nothing else is said."""
-    owner: Any = pod.document.content
+    document = pod.document
+    expansion = expansion_of(document.api_group, document.kind)
+    if expansion is not None and (made := _made_by(expansion, pod)) is not None:
+        return made
+    owner: Any = document.content
     total = _times(owner)
     for step in pod.steps:
-        total *= _members(owner, step)
         owner = _below(owner, step)
         total *= _times(owner)
     return total * _nodes(pod)
+
+
+def _made_by(expansion: Expansion, pod: PodTemplate) -> int | None:
+    """How many the controller of a kind makes; None for a template that it is not known to use."""
+    made = [one.most for one in expansion(pod.document.content) if one.steps == pod.steps[:-1]]
+    return sum(made) if made else None
 
 
 def _nodes(pod: PodTemplate) -> int:
@@ -49,12 +57,6 @@ def _times(owner: Any) -> int:
             count = min(count, most)
         times *= count or 1
     return times
-
-
-def _members(owner: Any, step: str | int) -> int:
-    """How many Pods of a LeaderWorkerSet's group are of its template for workers."""
-    size = _count(owner.get("size")) if isinstance(owner, Mapping) and step == _WORKER else 0
-    return max(size - bool(owner.get(_LEADER)), 1) if size else 1
 
 
 def _below(owner: Any, step: str | int) -> Any:
