@@ -128,3 +128,10 @@ def test_the_taint_of_nodes_is_not_one_of_devices():
     (found,) = [one for one in tolerated if one.code == "NodeTaintTolerated"]
     assert found.severity == "info"
     assert found.path.endswith("requests[0].tolerations[1].key")
+    never = R.mig("1g.10gb", name="b").tolerating(T(key="nvidia.com/gpu"))
+    options = R.first_available(R.gpu(1, name="a").tolerating(T(key="nvidia.com/gpu")), never)
+    both = told(make(options), group("p5.48xlarge"))
+    assert [one.path.split("requests")[1] for one in both if one.code == "NodeTaintTolerated"] == [
+        "[0].alternatives[0].tolerations[0].key",
+        "[0].alternatives[1].tolerations[0].key",
+    ]

@@ -18,7 +18,7 @@ from .all_on_nodegroup import all_on_nodegroup, all_on_nodegroup_faults, fitted_
 from .alternatives_on_nodegroup import alternative_findings, as_claim, told_once
 from .asked import own_type
 from .attributes import attribute_findings
-from .choices import choice_faults, choices, is_plain, parts
+from .choices import View, choice_faults, choices, is_plain, parts
 from .compute_domain import ComputeDomain
 from .differing import differing_findings
 from .driver_version import driver_version_findings
@@ -26,13 +26,13 @@ from .efas_on_nodegroup import efa_faults, efa_findings
 from .gpus_on_nodegroup import gpu_claim_faults, gpu_claim_findings
 from .mechanism_on_nodegroup import mechanism_faults
 from .neuron_findings import neuron_findings
+from .node_taints import node_taint_findings
 from .nodes_on_nodegroup import domain_findings, ultraserver_findings
 from .objects import Claim
 from .rendering import most_counted
 from .reuse_on_nodegroup import reuse_findings, shared_efa_faults, shared_efa_findings
 from .selectors_on_nodegroup import selector_faults, selector_findings
 from .templates import DeviceClaim, claimed_devices
-from .toleration_checks import node_taint_findings
 
 
 def claim_manifest(
@@ -152,10 +152,11 @@ def claim_findings(
     if isinstance(claim, ComputeDomain):
         return list(domain_findings(claim, plan))
     fitted, all_of = fitted_claim(claim, plan), partial(all_on_nodegroup, plan)
+    whole = [*_search_findings(claim.path, manifest), *node_taint_findings(claim, plan)]
     if is_plain(fitted):
-        found = [*_choice_findings(fitted, manifest, plan, build)]
-        return [*_search_findings(claim.path, manifest), *found]
-    judged, found = [], []
+        return [*whole, *_choice_findings(fitted, manifest, plan, build)]
+    judged: list[tuple[View, list[Finding]]] = []
+    found: list[Finding] = []
     for view in choices(fitted, all_of):
         choice = as_claim(fitted, view)
         made, faults = _of_choice(choice, plan, build)
@@ -163,7 +164,7 @@ def claim_findings(
         if made is not None and not faults:
             found += map(view.placed, _choice_findings(choice, made, plan, build))
     found = [*alternative_findings(fitted, plan, judged), *told_once(found)]
-    return [*_search_findings(claim.path, manifest), *found]
+    return [*whole, *found]
 
 
 def _choice_findings(
@@ -182,7 +183,6 @@ def _choice_findings(
     yield from reuse_findings(claim, plan)
     yield from shared_efa_findings(claim, plan, build)
     yield from gpu_claim_findings(claim, plan)
-    yield from node_taint_findings(claim, plan)
 
 
 def _search_findings(path: str, manifest: dict[str, Any]) -> Iterator[Finding]:

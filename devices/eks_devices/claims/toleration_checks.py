@@ -6,17 +6,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from .._data import read_toml
-from ..findings import Finding, fault, info
-from ..plans import NodegroupPlan
+from ..findings import Finding, fault
 from ..typecheck import boolean, wrong_type
 from .gpu_checks import option_does_not_fit
 from .kinds import RequestKind
-from .syntax import DRA_PAGE
 from .tolerations import DeviceToleration
 
 if TYPE_CHECKING:
     from .requests import DeviceRequest
-    from .templates import DeviceClaim
 
 
 def toleration_faults(tolerations: object, path: str) -> Iterator[Finding]:
@@ -48,19 +45,3 @@ def access_faults(request: DeviceRequest, path: str) -> Iterator[Finding]:
     access = request.admin_access
     if request.kind is RequestKind.FIRST_AVAILABLE and access is True:
         yield from option_does_not_fit(access, path, "requests that are no list of alternatives")
-
-
-def node_taint_findings(claim: DeviceClaim, plan: NodegroupPlan) -> Iterator[Finding]:
-    """The info of tolerations whose key is that of a taint of the nodes, which Pods tolerate."""
-    keys = {one.key for one in plan.taints}
-    for index, request in enumerate(claim.requests):
-        for at, one in enumerate(request.tolerations):
-            if one.key in keys:
-                yield info(
-                    "NodeTaintTolerated",
-                    f"{claim.path}.requests[{index}].tolerations[{at}].key",
-                    f"{one.key} is a taint of the group's nodes, and this tolerates taints of "
-                    "devices",
-                    fix="tolerate it in the Pod's spec, as use_claims does",
-                    source=DRA_PAGE,
-                )
