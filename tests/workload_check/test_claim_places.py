@@ -93,6 +93,11 @@ def test_a_claim_that_is_not_meant_is_told_as_a_whole() -> None:
     assert found == ["", f"{BASE}.requests[0].exactly"]
 
 
+def test_claims_are_not_named_where_the_pod_itself_asks_for_too_much() -> None:
+    asks = pod("gpu", limits={"memory": "9Ti"})
+    assert places(template("gpu", request()), asks, code="NoNodegroupServesPod") == []
+
+
 def test_the_nearest_group_says_which_part_is_meant() -> None:
     wanted = template("gpu", request(GPU, 9, f"{NAME} != 'x'"))
     report = checked(plan_of(P4D, P5), wanted, pod("gpu"))

@@ -10,6 +10,7 @@ from ..feasibility.verdicts import Verdict
 from ..names import TEMPLATE_KIND
 from .claimed import PodClaim
 from .documents import Document, Steps, mapping, mappings, sequence
+from .resources import AMOUNTS
 
 _EXACTLY: Final = "exactly"
 _ALTERNATIVES: Final = "firstAvailable"
@@ -46,12 +47,15 @@ def places_in(
 ) -> Iterator[tuple[Document, Steps]]:
     """The claims of a Pod that are among the manifests, each with the part that is meant.
 
-    A template that makes several of them is named once.
+    A template that makes several of them is named once; none where the verdict is about the
+    Pod's own CPUs or memory.
 
     Args:
         claims: The claims.
         verdict: What a group's nodes make of them; None where that says nothing.
     """
+    if verdict is not None and verdict.code in AMOUNTS:
+        return
     seen: set[tuple[Document, Steps]] = set()
     for one in claims:
         if one.document is None:
