@@ -280,6 +280,23 @@ def test_a_train_job_with_a_misspelt_runtime_is_told_which_it_may_mean(workloads
     assert found.notes[0].endswith("; did you mean torch?")
 
 
+def test_a_runtime_without_a_namespace_is_in_that_of_the_rehearsal(workloads):
+    (found,) = workloads(
+        """
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainingRuntime
+        metadata: {name: torch}
+        ---
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        metadata: {name: t, namespace: other}
+        spec: {runtimeRef: {name: torch, kind: TrainingRuntime}}
+        """
+    )
+
+    assert "in the namespace lab; TrainJobs use their own" in found.notes[0]
+
+
 def test_storage_is_played_and_a_fixed_node_left_out(workloads):
     pod, sets = workloads(
         """
@@ -513,9 +530,9 @@ def test_a_runtime_by_which_pods_are_made_is_not_said_to_be_left_out(read):
     workloads, others = split(items, namespace="lab")
     passed_over = [Refusal(item=one, line=1, message="unknown here") for one in others]
 
-    assert [str(one.item) for one in not_played(passed_over, workloads, others)] == [
-        "ClusterTrainingRuntime other"
-    ]
+    assert [
+        str(one.item) for one in not_played(passed_over, workloads, others, namespace="lab")
+    ] == ["ClusterTrainingRuntime other"]
 
 
 @pytest.mark.parametrize(

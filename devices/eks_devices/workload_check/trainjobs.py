@@ -123,6 +123,13 @@ def runtime_name(document: Document) -> str:
     return _runtime_of(document)[2]
 
 
+def is_runtime_of(runtime: Document, job: Document) -> bool:
+    """Whether a manifest is the runtime that a TrainJob names."""
+    if not (_is(runtime, *RUNTIMES) and _is(job, _JOB)):
+        return False
+    return _key(runtime.kind, runtime.namespace, runtime.name) == _runtime_of(job)
+
+
 def runtime_meant(job: Document, documents: Iterable[Document]) -> str:
     """Which runtime a TrainJob may mean that names one which nobody has; empty for none.
 

@@ -114,7 +114,7 @@ def rehearse_on(api: Api, rehearsal: Rehearsal, *, kubelet_version: str) -> Rehe
     with PodWatch(api) as watch:
         sent = send_all(api, others, workloads, namespace=space)
         sent.refusals += repeated
-        sent.passed_over = not_played(sent.passed_over, workloads, others)
+        sent.passed_over = not_played(sent.passed_over, workloads, others, namespace=space)
         clock.lap("objects")
         refused = {id(one.item): one for one in sent.refusals}
         taken = [one for one in workloads if not _is_refused(one, refused)]
@@ -151,7 +151,11 @@ def _to_send(rehearsal: Rehearsal) -> tuple[list[Workload], list[Item], list[Ref
 
 
 def not_played(
-    passed_over: Sequence[Refusal], workloads: Sequence[Workload], items: Sequence[Item]
+    passed_over: Sequence[Refusal],
+    workloads: Sequence[Workload],
+    items: Sequence[Item],
+    *,
+    namespace: str,
 ) -> list[Refusal]:
     """What is passed over without the runtimes of TrainJobs, whose Pods are made by them here.
 
@@ -159,8 +163,9 @@ def not_played(
         passed_over: What was not sent.
         workloads: The workloads.
         items: The objects that are none.
+        namespace: Where objects are that name no namespace.
     """
-    runtimes = (runtime_of(one.item, items, one.namespace) for one in workloads)
+    runtimes = (runtime_of(one.item, items, namespace) for one in workloads)
     used = {id(one) for one in runtimes if one is not None}
     return [one for one in passed_over if id(one.item) not in used]
 

@@ -9,10 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from eks_devices.workload_check.documents import Document, mapping, mappings
-from eks_devices.workload_check.made_pods import TRAINER, MadePods, number, replicated_jobs
+from eks_devices.workload_check.made_pods import (
+    TRAINER,
+    MadePods,
+    is_suspended,
+    number,
+    replicated_jobs,
+)
 from eks_devices.workload_check.trainjobs import (
-    RUNTIMES,
     bare_template,
+    is_runtime_of,
     runtime_meant,
     template_of,
     trains,
@@ -25,34 +31,33 @@ _NODE: Final = "node"
 
 
 def train_job_pods(item: Item, items: Sequence[Item], namespace: str) -> tuple[list[MadePods], str]:
-    """The Pods of a TrainJob, and what to tell of them."""
+    """The Pods of a TrainJob, and what to tell of them.
+
+    Args:
+        item: The TrainJob.
+        items: All objects of files.
+        namespace: Where objects are that name no namespace.
+    """
     job = mapping(item.content, "spec")
-    if job.get("suspend") is True:
+    if is_suspended(job):
         return [], "suspended"
     runtime = runtime_of(item, items, namespace)
-    if runtime is None:
-        name, pods = mapping(job, "runtimeRef").get("name", ""), [_bare(job)]
-        meant = runtime_meant(
-            _document(item, namespace), [_document(one, namespace) for one in items]
-        )
-        text = f"no file has its runtime {name}, so its Pods have what the job says alone"
-        return pods, f"{text}; {meant}" if meant else text
-    return list(
-        _of_runtime(job, mapping(runtime.content, "spec"))
-    ), f"by its runtime {runtime.name}"
+    if runtime is not None:
+        pods = list(_of_runtime(job, mapping(runtime.content, "spec")))
+        return pods, f"by its runtime {runtime.name}"
+    known = [_document(one, namespace) for one in items]
+    meant = runtime_meant(_document(item, namespace), known)
+    name = mapping(job, "runtimeRef").get("name", "")
+    text = f"no file has its runtime {name}, so its Pods have what the job says alone"
+    return [_bare(job)], f"{text}; {meant}" if meant else text
 
 
 def runtime_of(item: Item, items: Sequence[Item], namespace: str) -> Item | None:
     """The runtime of a TrainJob, where a file has it; None for what is no TrainJob."""
     if (item.api_group, item.kind) != (TRAINER, "TrainJob"):
-        return None
-    wanted = mapping(mapping(item.content, "spec"), "runtimeRef")
-    name, kind = str(wanted.get("name", "")), str(wanted.get("kind") or RUNTIMES[0])
-    for one in items:
-        same_space = kind == RUNTIMES[0] or (one.namespace or namespace) == namespace
-        if (one.api_group, one.kind, one.name) == (TRAINER, kind, name) and same_space:
-            return one
-    return None
+        return None  # of many objects
+    job = _document(item, namespace)
+    return next((one for one in items if is_runtime_of(_document(one, namespace), job)), None)
 
 
 def _document(item: Item, namespace: str) -> Document:

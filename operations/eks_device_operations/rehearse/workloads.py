@@ -75,7 +75,7 @@ def split(items: Sequence[Item], *, namespace: str) -> tuple[list[Workload], lis
     others: list[Item] = []
     pods = 0
     for item in items:
-        found = _workload(len(workloads), item, items, item.namespace or namespace)
+        found = _workload(len(workloads), item, items, namespace)
         if found is None:
             others.append(item)
         else:
@@ -94,15 +94,15 @@ def _require_few(item: Item, counts: Iterable[int]) -> None:
         )
 
 
-def _workload(index: int, item: Item, items: Sequence[Item], namespace: str) -> Workload | None:
-    key = item.api_group, item.kind
+def _workload(index: int, item: Item, items: Sequence[Item], default: str) -> Workload | None:
+    key, namespace = (item.api_group, item.kind), item.namespace or default
     if key in _NO_WORKLOADS:
         return None
     if key in _NATIVE:
         return _native(index, item, namespace)
     expansion = expansion_of(*key)
     if key == (TRAINER, "TrainJob"):
-        pods, note = train_job_pods(item, items, namespace)
+        pods, note = train_job_pods(item, items, default)
     elif expansion is not None:
         pods, note = list(expansion(item.content)), "made as its controller would"
     elif "." in item.api_group and any(pods_of(_document(item.content))):
