@@ -879,7 +879,7 @@ def test_a_folder_without_plans_is_told(
     (tmp_path / "loop").symlink_to("loop")
     monkeypatch.chdir(tmp_path)
 
-    code, text, errors = report(folder)
+    code, text, errors = report(folder, "--json")
 
     assert code == 2
     assert errors == "".join(f"eks-devices: {one}\n" for one in json.loads(text)["errors"])
