@@ -157,8 +157,8 @@ def test_a_number_with_a_point_is_one_of_devices_where_it_is_whole() -> None:
 
 CUT_BY_DRA = group("cut", "p5.48xlarge", mechanism=DRA, mig=Mig.uniform("1g.10gb"))
 CLAIM_ONE = (
-    "claim one: resourceClaims of a ResourceClaimTemplate with deviceClassName: mig.nvidia.com and "
-    "the selector device.attributes['gpu.nvidia.com'].profile == '{}'"
+    "claim them instead: resourceClaims of a ResourceClaimTemplate with deviceClassName: "
+    "mig.nvidia.com and the selector device.attributes['gpu.nvidia.com'].profile == '{}'"
 )
 
 
@@ -171,7 +171,7 @@ CLAIM_ONE = (
             P5,
             "1g.10gb",
             "NotCut",
-            "cut them: the group's mig=; then " + CLAIM_ONE.format("1g.10gb"),
+            "cut them: the group's mig=; " + CLAIM_ONE.format("1g.10gb"),
         ),
         (P5, "1g.11gb", "NotCut", "did you mean 1g.10gb"),
         (P4D, "1g.5gb", "NotCut", "cut them: the group's mig="),
@@ -186,6 +186,17 @@ def test_how_to_get_a_partition_is_told_as_the_nodes_hand_them_out(
     assert said.code == code
     assert said.fix.startswith(fix)
     assert ("claim" in said.fix) == ("claim" in fix)
+
+
+def test_devices_of_several_kinds_are_told_to_be_claimed_in_one_template() -> None:
+    asked = {GPU_RESOURCE: 2, "nvidia.com/mig-1g.10gb": 1, "vpc.amazonaws.com/efa": 2}
+    plan = plan_of(P5, version="1.35")
+    told = [one.finding for one in checked(plan, pod(limits=asked)).remarks]
+    (fix,) = [one.fix for one in told if one.code == "NoNodegroupServesPod"]
+    assert fix.startswith("for p5, cut them: the group's mig=; claim them instead: ")
+    assert fix.count("ResourceClaimTemplate with a request for each: ") == 1
+    for name in ("gpu.nvidia.com", "mig.nvidia.com", "efa.networking.k8s.aws"):
+        assert fix.count(f"deviceClassName: {name}") == 1
 
 
 @pytest.mark.parametrize(

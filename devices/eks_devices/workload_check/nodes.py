@@ -52,8 +52,9 @@ class Obstacle:
 
     `distance` is how far the Pod is from being served: a toleration is soon written, devices that
     the node does not have are another group's. `fix` is what to write, empty where that is not
-    known. Where it is not certain, only a running node tells. `verdict` is what was said of claims,
-    where it is about these.
+    known; `claim` is what a request has to say where devices are to be claimed instead. Where it is
+    not certain, only a running node tells. `verdict` is what was said of claims, where it is about
+    these.
     """
 
     code: str
@@ -62,6 +63,7 @@ class Obstacle:
     fix: str = ""
     is_certain: bool = True
     verdict: Verdict | None = None
+    claim: str = ""
 
 
 def nodes_of(plan: ClusterPlan) -> tuple[GroupNode, ...]:

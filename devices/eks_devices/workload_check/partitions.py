@@ -44,12 +44,10 @@ def no_partition(node: GroupNode, device: DevicePlan, resource: str) -> Obstacle
     by_dra = device.mechanism is Mechanism.DRA
     if node.group.mig is None:
         text = "their GPUs are not cut into partitions"
-        return Obstacle(
-            "NotCut", text, _UNCUT, f"{_CUT}; then {_claim(profile)}" if by_dra else _CUT
-        )
+        return Obstacle("NotCut", text, _UNCUT, _CUT, claim=_claim(profile) if by_dra else "")
     if by_dra:
         text = f"their GPUs are handed out by DRA, and no DeviceClass stands for {resource}"
-        return Obstacle("ClaimedDevices", text, _OTHER_WAY, _claim(profile))
+        return Obstacle("ClaimedDevices", text, _OTHER_WAY, claim=_claim(profile))
     return None
 
 
@@ -62,6 +60,6 @@ def _never(device: DevicePlan) -> Obstacle:
 
 def _claim(profile: str) -> str:
     return (
-        "claim one: resourceClaims of a ResourceClaimTemplate with deviceClassName: "
-        f"{MIG_CLASS} and the selector device.attributes['{GPU_DRIVER}'].profile == '{profile}'"
+        f"deviceClassName: {MIG_CLASS} and the selector "
+        f"device.attributes['{GPU_DRIVER}'].profile == '{profile}'"
     )

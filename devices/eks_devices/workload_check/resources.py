@@ -134,7 +134,7 @@ class ResourceCheck:
                 f"Kubernetes {self._version} has no resources named after DeviceClasses, and {name}"
                 " is nothing there"
             )
-            return Obstacle("ResourceNotServed", text, _OTHER_WAY, self._claim_class(name))
+            return self._not_served(text, name.removeprefix(CLASS_RESOURCES))
         kind = device_type_of(name)
         if kind is None:
             text = f"nobody here knows who offers {name}"
@@ -144,13 +144,13 @@ class ResourceCheck:
             return Obstacle("NoSuchDevices", f"the nodes have no {DEVICES[kind]}", _FAR)
         return self._not_offered(node, device, name)
 
-    def _claim_class(self, name: str) -> str:
-        """What to write for a resource that is named after a class, which may be misspelt."""
-        device_class = name.removeprefix(CLASS_RESOURCES)
-        if device_class in self._class_names:
-            return _claim(device_class)
-        near = alike(device_class, self._class_names)
-        return _claim(near[0]) if near else "claim devices instead, of a class of the cluster"
+    def _not_served(self, text: str, device_class: str) -> Obstacle:
+        """A resource that is named after a class, which may be misspelt."""
+        known = device_class in self._class_names
+        near = (device_class,) if known else tuple(alike(device_class, self._class_names))
+        claim = _claim(near[0]) if near else ""
+        fix = "" if near else "claim devices instead, of a class of the cluster"
+        return Obstacle("ResourceNotServed", text, _OTHER_WAY, fix, claim=claim)
 
     def _not_offered(self, node: GroupNode, device: DevicePlan, name: str) -> Obstacle:
         """Why a node whose devices a resource may be of has nothing of it."""
@@ -177,14 +177,12 @@ class ResourceCheck:
         why = f"their {DEVICES[kind]} are handed out by DRA, and no DeviceClass stands for {name}"
         if not self._by_dra:
             why += f" on Kubernetes {self._version}"
-        return Obstacle("ClaimedDevices", why, _OTHER_WAY, _claim(DEVICE_CLASSES[kind][0]))
+        first = DEVICE_CLASSES[kind][0]
+        return Obstacle("ClaimedDevices", why, _OTHER_WAY, claim=_claim(first))
 
 
 def _claim(name: str) -> str:
-    return (
-        "claim them instead: resourceClaims of a ResourceClaimTemplate with "
-        f"deviceClassName: {name}"
-    )
+    return f"deviceClassName: {name}"
 
 
 def _may_be_claimed(node: GroupNode, name: str) -> bool:

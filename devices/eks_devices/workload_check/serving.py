@@ -156,7 +156,7 @@ def _judged(
         if len(alike) > 1:
             worst = replace(worst, reason=", and ".join(one.reason for one in alike))
         return Judged(
-            verdict=replace(_verdict(group, Status.INFEASIBLE, worst), fix=worst.fix),
+            verdict=replace(_verdict(group, Status.INFEASIBLE, worst), fix=_fix(worst, [worst])),
             fix=_fix(worst, certain),
             # What is missing twice over is put right in one go.
             distance=sum({one.code: one.distance for one in certain}.values()),
@@ -181,7 +181,19 @@ def _fix(worst: Obstacle, certain: Sequence[Obstacle]) -> str:
     """What would bring a group to serve; nothing else helps where devices, or a class, lack."""
     if worst.distance >= _HOPELESS:
         return worst.fix
-    return "; ".join(dict.fromkeys(one.fix for one in certain if one.fix))
+    fixes = [one.fix for one in certain if one.fix]
+    return "; ".join(dict.fromkeys([*fixes, *_claiming(certain)]))
+
+
+def _claiming(obstacles: Sequence[Obstacle]) -> Iterator[str]:
+    """How a Pod has the devices by one claim that it asks for by resources."""
+    claims = list(dict.fromkeys(one.claim for one in obstacles if one.claim))
+    if claims:
+        each = "a request for each: " if len(claims) > 1 else ""
+        yield (
+            f"claim them instead: resourceClaims of a ResourceClaimTemplate with {each}"
+            f"{', '.join(claims)}"
+        )
 
 
 def _least(said: Verdict | None, on_node: OnNode, most: int | None) -> int | None:
