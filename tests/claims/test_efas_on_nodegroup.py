@@ -142,6 +142,13 @@ def test_only_a_match_of_efas_with_accelerators_says_which_efas_are_taken(constr
     assert len(left(plan, *requests, constraints=[constraint])) == count
 
 
+def test_a_match_keeps_quiet_only_of_the_efas_that_it_names():
+    requests = [DeviceRequest.gpu(1), DeviceRequest.efa(1), DeviceRequest.efa(3, name="others")]
+    told = left(planned(P4D, efa=True), *requests, constraints=[ROOT.over("gpu", "efa")])
+
+    assert [one.path for one in told] == ["claims.default/c.requests"]
+
+
 @pytest.mark.parametrize(
     ("instance_type", "gpus", "efas", "served"),
     [(P4D, 1, 1, 1), ("p5en.48xlarge", 1, 3, 1), ("p5en.48xlarge", 1, 4, 1), (G5, 1, 1, 1)],

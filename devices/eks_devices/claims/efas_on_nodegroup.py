@@ -78,15 +78,14 @@ def _shares_root(claim: DeviceClaim) -> bool:
 
 
 def _binds_efas(claim: DeviceClaim) -> bool:
-    """Whether a match says which EFAs go with which accelerators."""
-    matches = (one for one in (claim.match, *claim.constraints) if isinstance(one, MatchAttribute))
-    return any(
-        RequestKind.EFA in kinds and len(kinds) > 1
-        for kinds in (
-            {one.kind for one in claim.requests if not match.requests or one.name in match.requests}
-            for match in matches
-        )
-    )
+    """Whether matches say of every EFA with which accelerators it goes."""
+    bound: set[str] = set()
+    for one in (claim.match, *claim.constraints):
+        if isinstance(one, MatchAttribute):
+            held = [it for it in claim.requests if not one.requests or it.name in one.requests]
+            if any(it.kind is not RequestKind.EFA for it in held):
+                bound.update(it.name for it in held)
+    return all(it.name in bound for it in claim.requests if it.kind is RequestKind.EFA)
 
 
 def _too_few_efas(claim: DeviceClaim, asked: int, plan: NodegroupPlan) -> Iterator[Finding]:
