@@ -280,6 +280,19 @@ def test_a_train_job_with_a_misspelt_runtime_is_told_which_it_may_mean(workloads
     assert found.notes[0].endswith("; did you mean torch?")
 
 
+def test_a_train_job_without_the_name_of_a_runtime_is_told_so(workloads):
+    (found,) = workloads(
+        """
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        metadata: {name: t}
+        spec: {trainer: {image: i}}
+        """
+    )
+
+    assert found.notes[0].startswith("it names no runtime, so its Pods")
+
+
 def test_a_runtime_without_a_namespace_is_in_that_of_the_rehearsal(workloads):
     (found,) = workloads(
         """

@@ -211,7 +211,7 @@ def test_a_train_job_without_its_runtime_is_judged_by_what_it_says() -> None:
             "did you mean TrainingRuntime or ClusterTrainingRuntime?",
         ),
         ({"name": "mpi"}, "TrainingRuntime", "name the file that holds the runtime too"),
-        ({}, "TrainingRuntime", "name the file that holds the runtime too"),
+        ({}, "TrainingRuntime", "write runtimeRef: {name: ...}"),
     ],
     ids=repr,
 )

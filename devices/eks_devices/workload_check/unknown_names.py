@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from ..findings import Finding, warning
 from ..names import CLAIM_FIELDS, TEMPLATE_KIND
@@ -11,6 +11,8 @@ from .claimed import KnownClaims, PodClaim
 from .documents import Document, Steps, path_of, text_of
 from .pods import PodTemplate
 from .trainjobs import runtime_meant, runtime_name
+
+_NAMELESS: Final = "the TrainJob has no name of a runtime that can be read"
 
 
 def unknown_names(
@@ -63,14 +65,17 @@ def unknown_runtime(
         documents: The manifests, runtimes among them.
     """
     if pod.is_partial:
+        name = runtime_name(pod.document)
+        here = f"the runtime {name} is not among these manifests" if name else _NAMELESS
+        more = (
+            "name the file that holds the runtime too" if name else "write runtimeRef: {name: ...}"
+        )
         yield (
             ("runtimeRef",),
             warning(
                 "RuntimeNotFound",
                 "spec.runtimeRef",
-                f"the runtime {runtime_name(pod.document)} is not among these manifests, so only "
-                "what the TrainJob itself says of its Pods is looked at",
-                fix=runtime_meant(pod.document, documents)
-                or "name the file that holds the runtime too",
+                f"{here}, so only what the TrainJob itself says of its Pods is looked at",
+                fix=runtime_meant(pod.document, documents) or more,
             ),
         )

@@ -48,7 +48,8 @@ def train_job_pods(item: Item, items: Sequence[Item], namespace: str) -> tuple[l
     known = [_document(one, namespace) for one in items]
     meant = runtime_meant(_document(item, namespace), known)
     name = mapping(job, "runtimeRef").get("name", "")
-    text = f"no file has its runtime {name}, so its Pods have what the job says alone"
+    where = f"no file has its runtime {name}" if name else "it names no runtime"
+    text = f"{where}, so its Pods have what the job says alone"
     return [_bare(job)], f"{text}; {meant}" if meant else text
 
 
