@@ -38,7 +38,7 @@ def test_they_take_what_the_builders_take(server):
 
 def test_they_refuse_what_is_told_to_cost_too_much(server):
     minor, api = server
-    seen = Counter()
+    seen: Counter[str] = Counter()
     for text in costly(SEED, EXPRESSIONS):
         said, found = refusal(text, minor), answer(api, claim(exactly("gpu.nvidia.com", text)))
         is_dear = "exceeds cost limit" in found

@@ -10,11 +10,12 @@ from tests.feasibility_claims import GPU, claim, exactly, said
 
 from eks_devices.feasibility.costs import too_costly, unpriced
 from eks_devices.feasibility.costs.tree import tree
-from eks_devices.feasibility.costs.walk import LOOP, estimated
+from eks_devices.feasibility.costs.walk import LOOP, Estimate, estimated
 from eks_devices.feasibility.engine import checker
-from eks_devices.feasibility.expressions import Outcome, selector
+from eks_devices.feasibility.expressions import Answer, Outcome, selector
 
 MODEL = "device.attributes['gpu.nvidia.com'].productName"
+HAS = "'productName' in device.attributes['gpu.nvidia.com']"
 MAY_BE_ABSENT = "device.attributes['gpu.nvidia.com'].?productName.orValue('')"
 COSTS = r"""
    9 | device.driver.contains('a')
@@ -112,8 +113,16 @@ def within(*lists):
     return inner
 
 
-def estimate(text):
-    return estimated(tree(checker().compile(text).serialize()))
+def estimate(text: str) -> Estimate:
+    found = estimated(tree(checker().compile(text).serialize()))
+    assert found is not None
+    return found
+
+
+def problem(text: str) -> Answer:
+    found = selector(text).problem
+    assert found is not None
+    return found
 
 
 @pytest.mark.parametrize(("cost", "text"), COMPARED)
@@ -150,23 +159,32 @@ def test_loops_cost_as_much_as_all_their_turns(text, cost):
         (
             f"{MAY_BE_ABSENT}.contains('H100')",
             "contains",
-            (
-                f"write 'productName' in device.attributes['gpu.nvidia.com'] && {MODEL}"
-                ".contains('H100')"
-            ),
+            f"write {HAS} && {MODEL}.contains('H100')",
         ),
         (
-            f"device.attributes[?'{GPU}'][?'productName'].orValue('').lowerAscii() == 'a' || true",
+            f"device.driver == 'a' || {MAY_BE_ABSENT}.lowerAscii() == 'h100'",
             "lowerAscii",
-            (
-                f"write 'productName' in device.attributes['{GPU}'] && "
-                f"(device.attributes['{GPU}'].productName.lowerAscii() == 'a' || true)"
-            ),
+            f"write device.driver == 'a' || ({HAS} && {MODEL}.lowerAscii() == 'h100')",
         ),
+        (
+            f"!{MAY_BE_ABSENT}.startsWith('') && {MAY_BE_ABSENT}.contains('x')",
+            "contains",
+            f"write !(!({HAS}) || {MODEL}.startsWith('')) && ({HAS} && {MODEL}.contains('x'))",
+        ),
+        (
+            f"device.attributes['{GPU}'].?productName.orValue('x').matches('.*')",
+            "matches",
+            f"write !({HAS}) || {MODEL}.matches('.*')",
+        ),
+        (f"{MAY_BE_ABSENT}.size() > 3 || {MAY_BE_ABSENT}.find('a') == ''", "find", "compare"),
         (f"type({MODEL}) == string", "==", "compare attributes of the device themselves"),
         (f"{MODEL}.split('-')[1].contains('a')", "contains", "look at the whole text"),
         ("['a', 'b'].isSorted()", "isSorted", "compare attributes"),
-        ("device.capacity['a'].memory != quantity('1Gi')", "!=", "compare attributes"),
+        (
+            "device.capacity['a'].memory != quantity('1Gi')",
+            "!=",
+            "write !(device.capacity['a'].memory == quantity('1Gi'))",
+        ),
         ("device.attributes.gpu.productName.contains('a')", "contains", "compare attributes"),
         (
             f"{MODEL}.split('').exists(x, {MODEL}.split('').exists(y, x == y))",
@@ -176,7 +194,7 @@ def test_loops_cost_as_much_as_all_their_turns(text, cost):
     ],
 )
 def test_what_has_no_end_is_refused_with_what_to_write(text, costliest, written):
-    found = selector(text).problem
+    found = problem(text)
 
     assert found.outcome is Outcome.FAILS
     assert "its estimated cost is beyond the limit of 1,000,000" in found.text
@@ -187,7 +205,7 @@ def test_what_has_no_end_is_refused_with_what_to_write(text, costliest, written)
 
 
 def test_a_cost_with_an_end_is_told_with_its_number():
-    found = selector(within(*[numbers(100)] * 3)).problem
+    found = problem(within(*[numbers(100)] * 3))
 
     assert "its estimated cost is 9,141,411, beyond the limit of 1,000,000, most of a loop" in (
         found.text
@@ -198,7 +216,7 @@ def test_a_cost_with_an_end_is_told_with_its_number():
 def test_of_functions_that_nothing_is_told_about_the_cost_is_open(text):
     assert unpriced(text)
     assert too_costly(text) is None
-    assert selector(text).problem.outcome is Outcome.UNCLEAR
+    assert problem(text).outcome is Outcome.UNCLEAR
 
 
 def test_what_the_engine_reads_otherwise_is_not_refused_for_its_cost():

@@ -6,7 +6,7 @@ import functools
 import re
 from typing import Final
 
-from ..engine import checker
+from ..engine import checker, engine, evaluator
 from ..unlike import is_read_otherwise
 from .sizes import costs
 from .tree import tree
@@ -14,10 +14,16 @@ from .walk import LOOP, Estimate, estimated
 
 # Above it something has no end that the API server knows of.
 _ENDLESS: Final = 10**15
+_TEXT: Final = r"""(?:'[^'\\\n]*'|"[^"\\\n]*")"""
 _MAY_BE_ABSENT: Final = re.compile(
-    r"""device\s*\.\s*attributes\s*\[\s*\??\s*(?P<domain>'[^'\\]+'|"[^"\\]+")\s*\]"""
+    rf"""device\s*\.\s*attributes\s*\[\s*\??\s*(?P<domain>{_TEXT})\s*\]"""
     r"""\s*(?:\.\s*\??\s*(?P<name>\w+)|\[\s*\?\s*['"](?P<key>\w+)['"]\s*\])"""
-    r"""\s*\.\s*orValue\s*\(\s*(?:'[^'\\]*'|"[^"\\]*")\s*\)"""
+    rf"""\s*\.\s*orValue\s*\(\s*(?P<else>{_TEXT})\s*\)"""
+    # What is asked of it.
+    rf"""(?P<asked>(?:\s*\.\s*\w+\s*\(\s*{_TEXT}?\s*\))*(?:\s*[=!]=\s*{_TEXT})?)"""
+)
+_AMOUNTS: Final = re.compile(
+    rf"""(device\s*\.\s*capacity\s*\[\s*{_TEXT}\s*\]\s*\.\s*\w+)\s*!=\s*(quantity\s*\([^()]*\))"""
 )
 _PARTS: Final = re.compile(r"\.\s*split\s*\(")
 _OPERATORS: Final = {"_?_:_": "the choice by ?", "_[_]": "the index"}
@@ -58,8 +64,11 @@ def _shown(name: str) -> str:
 
 
 def _instead(text: str, found: Estimate) -> str:
-    if guarded := _guarded(text):
-        return f"write {guarded}"
+    for pattern, rewritten in ((_MAY_BE_ABSENT, _guarded), (_AMOUNTS, _negated)):
+        made = pattern.sub(rewritten, text)
+        estimate = None if made == text else _estimate(made)
+        if estimate and estimate.cost <= costs()["limit"]:
+            return f"write {made}"
     if found.costliest == LOOP:
         return "go through fewer elements, or compare them by == and in"
     if _PARTS.search(text):
@@ -67,18 +76,24 @@ def _instead(text: str, found: Estimate) -> str:
     return "compare attributes of the device themselves, by ==, in, startsWith, contains or matches"
 
 
-def _guarded(text: str) -> str:
-    """The expression with guards before attributes that may be absent; empty where it helps not."""
-    guards = dict.fromkeys(
-        f"'{one['name'] or one['key']}' in device.attributes[{one['domain']}]"
-        for one in _MAY_BE_ABSENT.finditer(text)
-    )
-    if not guards:
-        return ""
-    changed = _MAY_BE_ABSENT.sub(
-        lambda one: f"device.attributes[{one['domain']}].{one['name'] or one['key']}", text
-    )
-    whole = changed if not re.search(r"\|\||\?", changed) else f"({changed})"
-    made = " && ".join([*guards, whole])
-    estimate = _estimate(made)
-    return made if estimate and estimate.cost <= costs()["limit"] else ""
+def _guarded(found: re.Match[str]) -> str:
+    """The same of an attribute that may be absent with a guard before it."""
+    own, domain = found["name"] or found["key"], f"device.attributes[{found['domain']}]"
+    if (otherwise := _truth(found["else"] + found["asked"])) is None:
+        return found[0]
+    asked = f"{domain}.{own}{found['asked']}"
+    made = f"!('{own}' in {domain}) || {asked}" if otherwise else f"'{own}' in {domain} && {asked}"
+    return made if found[0] == found.string.strip() else f"({made})"
+
+
+def _truth(text: str) -> bool | None:
+    """What an expression without a device says; None for what is neither true nor false."""
+    try:
+        said = evaluator().compile(text).eval(data={})
+    except RuntimeError:
+        return None
+    return said.plain_value() if said.type() == engine().Type.BOOL else None
+
+
+def _negated(found: re.Match[str]) -> str:
+    return f"!({found[1]} == {found[2]})"
