@@ -42,8 +42,9 @@ def test_no_verdict_contradicts_the_allocator(compared, kind):
     assert told == []
     agreed = Counter(one.why for one in found[kind] if one.result is Result.AGREES)
     assert min(agreed[one] for one in ("feasible", "infeasible", "error")) >= 5
-    # What is documented stays rare.
-    assert tally.of(kind, Result.EXPLAINED) <= 0.05 * SIZES[kind]
+    # What is documented stays rare; many expressions are made to cost much.
+    most = 0.08 if kind is Kind.EXPRESSION else 0.05
+    assert tally.of(kind, Result.EXPLAINED) <= most * SIZES[kind]
 
 
 def test_little_of_what_people_ask_for_is_unknown(compared):

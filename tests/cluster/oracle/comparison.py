@@ -24,6 +24,7 @@ from eks_devices.feasibility.expressions import Outcome, evaluate
 from eks_devices.kubernetes import newest_minor, version_key
 
 Json = Mapping[str, Any]
+_COST_LIMIT = 1_000_000
 # How a node's run-time values differ from the examples of the data.
 _VARIANTS = 3
 # From this minor on the allocator sorts the pools of a node by their drivers.
@@ -217,14 +218,16 @@ class Comparison:
     def _is_refused_by_the_server(self, one: Case, verdict: Verdict) -> bool:
         """The allocator compiles an expression when it needs it, and the API server at once.
 
-        It also has the fields of features that are off, which the API server knows nothing of.
+        It also has the fields of features that are off, and functions of the next minor, and does
+        not estimate costs.
         """
         if verdict.code != "ExpressionInvalid":
             return False
-        texts = {text for ask in asked(one.claims).values() for text in _texts(ask)}
-        # The allocator takes what the API server of its minor refuses as too new.
+        texts = sorted({text for ask in asked(one.claims).values() for text in _texts(ask)})
+        if any(error or cost > _COST_LIMIT for cost, error in self.oracle.costs(texts)):
+            return True
         minor = self.oracle.minor
-        return any(self.is_refused(text) or not_there_yet(text, minor) for text in sorted(texts))
+        return any(self.is_refused(text) or not_there_yet(text, minor) for text in texts)
 
     def is_refused(self, text: str) -> bool:
         """Whether Kubernetes takes an expression for none."""

@@ -21,6 +21,7 @@ const allocatorModule = "k8s.io/dynamic-resource-allocation"
 func main() {
 	version := flag.Bool("version", false, "print the version of the allocator")
 	gates := flag.Bool("gates", false, "print the feature gates that the allocator knows")
+	costs := flag.Bool("costs", false, "estimate what expressions cost, one a line as a JSON text")
 	flag.Parse()
 	switch {
 	case *version:
@@ -28,6 +29,11 @@ func main() {
 	case *gates:
 		for _, name := range knownGates() {
 			fmt.Println(name)
+		}
+	case *costs:
+		if err := estimate(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
 		}
 	default:
 		if err := serve(os.Stdin, os.Stdout); err != nil {

@@ -188,6 +188,14 @@ class Oracle:
         command = [str(self._binary), option]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
+    def costs(self, texts: Iterable[str]) -> list[tuple[int, str]]:
+        """What the API server estimates that expressions cost, and why one does not compile."""
+        command = [str(self._binary), "-costs"]
+        asked = "".join(f"{json.dumps(one)}\n" for one in texts)
+        told = subprocess.run(command, input=asked, capture_output=True, text=True, check=True)
+        found = map(json.loads, told.stdout.splitlines())
+        return [(one["cost"], one.get("error", "")) for one in found]
+
     def ask(self, claims: Sequence[Json], **setting: Any) -> Answer:
         """Ask one question; the arguments are those of `question`."""
         (answer,) = self.ask_all([question(claims, **setting)])
