@@ -1,5 +1,7 @@
 """Reasons name the attribute that was meant, and what devices share."""
 
+from random import Random
+
 import pytest
 from tests.feasibility_claims import (
     EFA,
@@ -10,8 +12,10 @@ from tests.feasibility_claims import (
     exactly,
     group_of,
     match,
+    said,
     verdict,
 )
+from tests.generated.expressions import for_gpus, for_neuron
 
 from eks_devices.feasibility import check_claims
 
@@ -135,3 +139,23 @@ def test_a_mistake_in_a_class_of_ones_own_is_told_as_that(texts, code, fix):
     assert (found.code, found.device_class, found.selector) == (code, "own", None)
     assert "DeviceClass own" in found.reason
     assert found.fix.startswith(f"in the DeviceClass own, {fix}")
+
+
+def test_whatever_two_selectors_ask_together_has_an_answer_with_advice():
+    rng = Random(5)
+    kinds = ((GPU, for_gpus, P5), (NEURON, for_neuron, TRN2))
+    seen = set()
+    for number in range(400):
+        device_class, make, instance_type = kinds[number % 2]
+        text = f" {rng.choice(['&&', '||'])} ".join(make(rng, {}) for _ in range(2))
+
+        seen.add(said(instance_type, claim(exactly(device_class, text)))[0])
+
+    assert {"feasible", "infeasible", "error"} <= seen
+
+
+def test_a_version_beside_what_no_device_has_is_not_taken_for_a_text():
+    own = "device.attributes['gpu.nvidia.com']"
+    text = f"{own}.type == 'mig' && {own}.cudaComputeCapability == '9.0'"
+
+    assert said(P5, claim(exactly(GPU, text)))[1] == "NoDeviceMatches"

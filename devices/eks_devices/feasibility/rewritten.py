@@ -38,7 +38,9 @@ def rewritten(text: str, devices: Sequence[NodeDevice]) -> str:
     for found in itertools.islice(places, _MOST_PLACES):
         name = f"{found['domain']}/{found['name'] or found['key']}"
         known = [one for one in devices if name not in one.at_run_time]
-        for value in dict.fromkeys(one.attributes.get(name) for one in known):
+        values = (one.attributes.get(name) for one in known)
+        # A version is none of these, and is compared by functions of its own.
+        for value in dict.fromkeys(one for one in values if isinstance(one, (str, int))):
             for literal, why in _instead(found, value):
                 start, end = found.span("value")
                 changed = text[:start] + literal + text[end:]
