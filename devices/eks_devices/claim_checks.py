@@ -44,7 +44,7 @@ def claim_check_faults(checks: object, path: str) -> Iterator[Finding]:
 def engine_faults() -> list[Finding]:
     """Why expressions cannot be evaluated here; empty where they can."""
     # Whoever checks nothing does not wait for the engine.
-    from .feasibility.engine import engine  # noqa: PLC0415
+    from .feasibility.cel.engine import engine  # noqa: PLC0415
 
     try:
         engine()

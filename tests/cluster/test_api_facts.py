@@ -16,7 +16,7 @@ from eks_device_operations.control_plane.pods import (
     wait_decided,
 )
 from eks_devices._data import read_toml
-from eks_devices.feasibility.expressions import refusal
+from eks_devices.feasibility.cel.expressions import refusal
 from eks_devices.kubernetes import minors
 
 MINOR = "1.34"

@@ -14,7 +14,7 @@ from tests.generated.costly import costly
 from eks_device_operations.control_plane import ApiError, ControlPlane, find_binaries
 from eks_device_operations.control_plane.binaries import minors_here
 from eks_devices import EksDevicesError
-from eks_devices.feasibility.expressions import refusal
+from eks_devices.feasibility.cel.expressions import refusal
 
 ADMIN = "resource.kubernetes.io/admin-access"
 CLAIMS, EXPRESSIONS, SEED = 200, 150, 12

@@ -11,8 +11,8 @@ from tests.cluster.oracle.oracle import Answer, Scope, gates, question
 from tests.feasibility.test_cel_advice import REFUSED, TAKEN, TAKEN_LATER
 from tests.generated.shares_and_parts import CLASS, CLASSES, Generator, held, judgement, stored
 
-from eks_devices.feasibility.cel_signatures import environment
-from eks_devices.feasibility.expressions import refusal
+from eks_devices.feasibility.cel.expressions import refusal
+from eks_devices.feasibility.cel.signatures import environment
 from eks_devices.feasibility.judge import judged
 
 CASES, MOST_PODS = 600, 12

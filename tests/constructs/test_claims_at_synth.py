@@ -149,7 +149,7 @@ def test_another_group_at_which_the_scheduler_ends_its_attempt_is_warned_of_once
 
 @pytest.fixture
 def no_engine(monkeypatch):
-    from eks_devices.feasibility import engine
+    from eks_devices.feasibility.cel import engine
     from eks_devices.findings import fault
 
     def missing() -> None:

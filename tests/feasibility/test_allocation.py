@@ -8,13 +8,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from eks_devices.feasibility.allocation import allocate
-from eks_devices.feasibility.causes import MAX_DEVICES
-from eks_devices.feasibility.endings import Ending, Pick
-from eks_devices.feasibility.expressions import Answer, Outcome
-from eks_devices.feasibility.flow import decided
-from eks_devices.feasibility.holdings import Holdings
-from eks_devices.feasibility.problem import NOTHING, Option, Problem, kinds_of
+from eks_devices.feasibility.cel.expressions import Answer, Outcome
+from eks_devices.feasibility.search.allocation import allocate
+from eks_devices.feasibility.search.causes import MAX_DEVICES
+from eks_devices.feasibility.search.endings import Ending, Pick
+from eks_devices.feasibility.search.flow import decided
+from eks_devices.feasibility.search.holdings import Holdings
+from eks_devices.feasibility.search.problem import NOTHING, Option, Problem, kinds_of
 from eks_devices.feasibility.wanted import Ask, Constraint, Request, Wanted
 
 TRUE, FALSE, FAILS = (Answer(one) for one in (Outcome.TRUE, Outcome.FALSE, Outcome.FAILS))

@@ -6,9 +6,9 @@ import pytest
 from tests.feasibility_claims import claim, exactly, first_of, template
 
 from eks_devices._frozen import FrozenDict
-from eks_devices.feasibility.asked import read_manifest
 from eks_devices.feasibility.judge import judged
 from eks_devices.feasibility.minors import scheduler_of
+from eks_devices.feasibility.reading.asked import read_manifest
 from eks_devices.feasibility.slices import read_slices
 
 CLASSES = FrozenDict({"any": ("true",)})

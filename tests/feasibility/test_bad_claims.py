@@ -166,7 +166,7 @@ def test_no_count_is_too_large_for_the_api_server(count):
 
 
 def test_without_the_engine_the_extra_is_named(monkeypatch):
-    from eks_devices.feasibility import engine
+    from eks_devices.feasibility.cel import engine
 
     engine.engine.cache_clear()
     monkeypatch.setitem(__import__("sys").modules, "cel_expr_python", None)

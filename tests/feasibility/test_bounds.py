@@ -25,12 +25,12 @@ from tests.shared_gpu_claims import CUT, MIG, P5, PARENT, memory, part, shared
 import eks_devices
 from eks_devices._frozen import FrozenDict
 from eks_devices.feasibility import check_claims
-from eks_devices.feasibility.allocation import allocate
-from eks_devices.feasibility.asked import read_manifest
 from eks_devices.feasibility.devices import node_devices
-from eks_devices.feasibility.endings import Ending
 from eks_devices.feasibility.judge import judged
-from eks_devices.feasibility.problem import problem
+from eks_devices.feasibility.reading.asked import read_manifest
+from eks_devices.feasibility.search.allocation import allocate
+from eks_devices.feasibility.search.endings import Ending
+from eks_devices.feasibility.search.problem import problem
 from eks_devices.feasibility.slices import NodeDevice, NodeDevices
 
 CLASSES = FrozenDict({"any": ("true",)})

@@ -20,8 +20,8 @@ from tests.generated.obeys import asked, attribute, faults
 
 from eks_devices._frozen import FrozenDict
 from eks_devices.feasibility import Status, check_claims
-from eks_devices.feasibility.asked import read_manifest
 from eks_devices.feasibility.judge import judged
+from eks_devices.feasibility.reading.asked import read_manifest
 from eks_devices.feasibility.slices import NodeDevices
 
 MINOR = "1.36"

@@ -3,7 +3,7 @@
 import pytest
 from tests.feasibility_claims import EFA, GPU, NEURON, claim, exactly, group_of, verdict
 
-from eks_devices.feasibility.published_values import published_values
+from eks_devices.feasibility.telling.published_values import published_values
 
 CLASSES = {"gpu.nvidia.com": GPU, "neuron.aws.com": NEURON, "dra.net": EFA}
 WRITTEN = {

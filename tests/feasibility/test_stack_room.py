@@ -2,7 +2,7 @@
 
 import time
 
-from eks_devices.feasibility.stack_room import with_room
+from eks_devices.feasibility.search.stack_room import with_room
 
 CALLS, DEPTHS, TRIES = 2_000, 150, 3
 

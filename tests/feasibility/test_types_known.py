@@ -3,7 +3,7 @@
 import pytest
 from tests.feasibility_claims import EFA, GPU, NEURON, claim, exactly, said, verdict
 
-from eks_devices.feasibility.types_known import types_at_run_time
+from eks_devices.feasibility.cel.types_known import types_at_run_time
 
 OWN = "device.attributes['gpu.nvidia.com']"
 NEURONS = "device.attributes['neuron.aws.com']"

@@ -6,7 +6,7 @@ from tests.feasibility_claims import claim, exactly
 
 from eks_devices.feasibility import check_claims
 from eks_devices.feasibility.devices import node_devices
-from eks_devices.feasibility.near_values import near_miss
+from eks_devices.feasibility.telling.near_values import near_miss
 
 GPU, EFA, NEURON = "gpu.nvidia.com", "efa.networking.k8s.aws", "neuron.aws.com"
 ATTRIBUTES = f"device.attributes['{GPU}']"

@@ -7,10 +7,10 @@ import pytest
 from tests.feasibility_claims import claim, exactly, match
 
 from eks_devices._frozen import FrozenDict
-from eks_devices.feasibility.asked import read_manifest
-from eks_devices.feasibility.expressions import evaluate
+from eks_devices.feasibility.cel.expressions import evaluate
 from eks_devices.feasibility.judge import judged
 from eks_devices.feasibility.minors import newest_scheduler
+from eks_devices.feasibility.reading.asked import read_manifest
 from eks_devices.feasibility.slices import NodeDevices, read_slices
 
 OWN = "device.attributes['d']"

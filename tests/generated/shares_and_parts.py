@@ -11,9 +11,9 @@ from typing import Any
 from tests.cluster.oracle.oracle import Answer
 
 from eks_devices._frozen import FrozenDict
-from eks_devices.feasibility.asked import read_manifest
 from eks_devices.feasibility.judge import Judgement, judged
 from eks_devices.feasibility.minors import scheduler_of
+from eks_devices.feasibility.reading.asked import read_manifest
 from eks_devices.feasibility.slices import NodeDevices, read_slices
 from eks_devices.feasibility.wanted import Wanted
 from eks_devices.kubernetes import gate_is_on

@@ -12,14 +12,14 @@ from ..claims.templates import ResourceClaim, ResourceClaimTemplate
 from ..findings import EksDevicesError, Finding, raise_faults
 from ..plans import ClusterPlan, NodegroupPlan
 from ..typecheck import listed, wrong_type
-from .asked import Claim, path_of, read_manifest
-from .class_form import read_class
 from .classes import installed_classes
 from .devices import node_devices
-from .endings import Cause
 from .judge import Judgement, judged
 from .minors import scheduler_of
 from .of_types import single_types, verdict_of_types
+from .reading.asked import Claim, path_of, read_manifest
+from .reading.class_form import read_class
+from .search.endings import Cause
 from .slices import NodeDevices
 from .verdicts import AllocatedDevice, Status, Verdict
 from .wanted import Wanted

@@ -9,19 +9,19 @@ from typing import Final
 
 from .._frozen import FrozenDict
 from ..names import GPU_DRIVER
-from .allocation import allocate, held_after
-from .cel_advice import domain_in_quotes
+from .cel.advice import domain_in_quotes
+from .cel.expressions import refusal
 from .classes import driver_of
-from .endings import NO_CAUSE, Cause, Ending, Pick, Result
-from .expressions import refusal
-from .failures import failure
-from .flow import decided
-from .holdings import NOTHING_HELD, Holdings
 from .minors import Distinct, Scheduler
-from .problem import Problem, problem
-from .reasons import class_meant, reason
+from .search.allocation import allocate, held_after
+from .search.endings import NO_CAUSE, Cause, Ending, Pick, Result
+from .search.flow import decided
+from .search.holdings import NOTHING_HELD, Holdings
+from .search.problem import Problem, problem
+from .search.stack_room import with_room
 from .slices import NodeDevices
-from .stack_room import with_room
+from .telling.failures import failure
+from .telling.reasons import class_meant, reason
 from .verdicts import Status
 from .wanted import Ask, Wanted
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from .._frozen import FrozenDict
 from ..quantities import amount_of
-from .cel_values import quantity, semver
+from .cel.values import quantity, semver
 from .minors import Scheduler, newest_scheduler
 
 Amount = Any

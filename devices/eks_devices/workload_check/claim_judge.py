@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from ..feasibility.asked import read_manifest
 from ..feasibility.check import verdicts_of_read
-from ..feasibility.class_form import read_class
 from ..feasibility.devices import node_devices
-from ..feasibility.near_values import near_miss
+from ..feasibility.reading.asked import read_manifest
+from ..feasibility.reading.class_form import read_class
+from ..feasibility.telling.near_values import near_miss
 from ..feasibility.verdicts import Status, Verdict
 from ..findings import EksDevicesError, Finding
 from ..names import COMPUTE_DOMAIN_CHANNEL_CLASS, MIG_CLASS, TEMPLATE_KIND, device_type_of_class

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from ..feasibility.amounts_told import AMOUNT_NOT_THERE
+from ..feasibility.telling.amounts_told import AMOUNT_NOT_THERE
 from ..feasibility.verdicts import Verdict
 from ..names import TEMPLATE_KIND
 from .claimed import PodClaim

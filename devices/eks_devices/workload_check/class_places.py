@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from ..feasibility.devices import node_devices
-from ..feasibility.reasons import class_selector
+from ..feasibility.telling.reasons import class_selector
 from ..feasibility.verdicts import Verdict
 from ..plans import ClusterPlan
 from .documents import Document, Steps, mapping, mappings

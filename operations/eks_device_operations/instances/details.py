@@ -12,7 +12,7 @@ from .facts import Defaults, defaults, efa_layout, published, verdicts
 from .words import card_ranges, chips, gib, interface_ranges, number
 
 if TYPE_CHECKING:
-    from eks_devices.feasibility.published_values import PublishedValue
+    from eks_devices.feasibility.telling.published_values import PublishedValue
 
 _READ_TITLES = ("DRIVER", "READ", "TYPE", "VALUES")
 _MOST_VALUES = 3

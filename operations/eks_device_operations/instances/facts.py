@@ -26,7 +26,7 @@ from eks_devices.kubernetes import newest_minor
 from eks_devices.network import default_efa_count, efa_interfaces
 
 if TYPE_CHECKING:
-    from eks_devices.feasibility.published_values import PublishedValue
+    from eks_devices.feasibility.telling.published_values import PublishedValue
 
 _SOME_RESERVATION = f"cr-{0:017d}"
 SYSTEMS = (OperatingSystem.AL2023, OperatingSystem.BOTTLEROCKET)
@@ -77,7 +77,7 @@ def defaults(instance: AcceleratedInstanceType) -> Defaults:
 def published(instance: AcceleratedInstanceType) -> tuple[PublishedValue, ...]:
     """What selectors can read of such a node's devices where DRA hands them out; nothing else."""
     # The list of all types is there sooner without.
-    from eks_devices.feasibility.published_values import published_values  # noqa: PLC0415
+    from eks_devices.feasibility.telling.published_values import published_values  # noqa: PLC0415
 
     spec = NodegroupSpec(
         name=instance.family,

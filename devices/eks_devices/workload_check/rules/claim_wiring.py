@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from ...feasibility.form_advice import quoted
+from ...feasibility.reading.form_advice import quoted
 from ...findings import meant
 from ...names import CLAIM_FIELDS, EFA_DRIVER
 from ...syntax import is_dns_label, is_dns_subdomain

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from ...device_classes import class_expressions
+from ...feasibility.cel.expressions import Outcome, evaluate
 from ...feasibility.devices import node_devices
-from ...feasibility.expressions import Outcome, evaluate
 from ...feasibility.of_types import single_types
 from ...feasibility.slices import NodeDevice
 from ...findings import Finding, warning

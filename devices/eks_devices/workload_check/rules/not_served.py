@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ..._yaml_text import AsYaml
-from ...feasibility.api_minors import GATES, Api, api_of
+from ...feasibility.reading.api_minors import GATES, Api, api_of
 from ...findings import Finding, fault, meant, warning
 from ...kubernetes import gate_is_on, minors
 from ..claim_versions import GROUP

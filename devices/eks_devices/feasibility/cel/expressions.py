@@ -1,0 +1,293 @@
+"""Selectors of devices: compiled and evaluated as Kubernetes does, each text once per device."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from ..slices import NodeDevice
+from . import form
+from .advice import MEND, advice
+from .costs import too_costly, unpriced
+from .engine import (
+    ATTRIBUTE_DOMAINS,
+    ATTRIBUTES,
+    CAPACITY,
+    CAPACITY_DOMAINS,
+    DRIVER,
+    SHARED,
+    checker,
+    engine,
+    evaluator,
+)
+from .engine_words import (
+    LONGEST,
+    in_words,
+    is_no_cel,
+    is_too_deep,
+    mixes_numbers,
+    names_nothing,
+    with_place,
+)
+from .formats import unformattable
+from .lists import mixed_lists
+from .newer import not_there_yet
+from .types_known import failing, wrongly_written
+from .unlike import unlike, unread, written_patterns
+
+MAX_LENGTH: Final = 10 * 1024
+"""Bytes of an expression that the API server takes.
+
+Source: https://github.com/kubernetes/kubernetes (staging/src/k8s.io/api/resource/v1/types.go,
+CELSelectorExpressionMaxLength)
+"""
+# Brackets in brackets that Kubernetes takes.
+_DEEPEST: Final = 250
+# What the engine says of a bound map after a macro went through one.
+_LOST_VARIABLE: Final = "SELECT to non-message type"
+_MAP_KEY: Final = "Invalid map key type"
+
+
+class Outcome(StrEnum):
+    """What an expression says of a device."""
+
+    TRUE = "true"
+    FALSE = "false"
+    FAILS = "fails"
+    UNCLEAR = "unclear"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An outcome and, where it is neither true nor false, the reason.
+
+    `fix` is what to write instead, empty where that is not known; `selector` is the index of the
+    expression among those of a request, None for those of a class.
+    """
+
+    outcome: Outcome
+    text: str = ""
+    fix: str = ""
+    selector: int | None = None
+
+
+_TRUE, _FALSE = Answer(Outcome.TRUE), Answer(Outcome.FALSE)
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """An expression that was looked at once.
+
+    `problem` says why Kubernetes refuses it (FAILS) or why nothing is said of it (UNCLEAR); None
+    for one that can be evaluated.
+    """
+
+    text: str
+    problem: Answer | None
+    names: frozenset[str]
+    literals: frozenset[str]
+    goes_through: bool
+
+    def may_read(self, name: str) -> bool:
+        """Whether the expression may read an attribute, by its qualified name."""
+        domain, _, own = name.rpartition("/")
+        return domain in self.literals and (self.goes_through or own in self.names)
+
+
+@functools.lru_cache(maxsize=4096)
+def selector(text: str) -> Selector:
+    """An expression, looked at.
+
+    Raises:
+        EksDevicesError: The CEL engine is not installed.
+    """
+    written, text = text, form.indexed(text)
+    return Selector(
+        text=text,
+        problem=_problem(text, written),
+        names=form.names(text),
+        literals=form.literals(text),
+        goes_through=form.goes_through(text),
+    )
+
+
+def refusal(text: str, version: str) -> tuple[str, str] | None:
+    """Why the API server of a minor refuses an expression, and what to write; None where not."""
+    found = selector(text).problem
+    if found is not None and found.outcome is Outcome.FAILS:
+        return found.text, found.fix or MEND
+    return not_there_yet(text, version)
+
+
+def _problem(text: str, written: str) -> Answer | None:
+    """What is wrong with a text, or left open, which is how the engine reads what is written."""
+    if refused := _no_text(text):
+        return Answer(Outcome.FAILS, refused, "shorten it, or write whole characters")
+    try:
+        kind = checker().compile(text).return_type()
+    except RuntimeError as error:
+        return _refused(text, str(error))
+    return next(_problems(text, written, _no_truth(kind) or _no_pattern(text)), None)
+
+
+def _problems(text: str, written: str, refused: str) -> Iterator[Answer]:
+    if refused and not unread(text):
+        yield Answer(Outcome.FAILS, refused, advice(text, refused))
+    mixed, is_certain = mixed_lists(text)
+    if is_certain:
+        yield Answer(Outcome.FAILS, mixed, "write values of one type")
+    if wrong := unformattable(text) or too_costly(written):
+        yield Answer(Outcome.FAILS, *wrong)
+    if left_open := form.unimitated(text) or unlike(text) or mixed or unpriced(written):
+        yield Answer(Outcome.UNCLEAR, left_open)
+
+
+def _no_text(text: str) -> str:
+    """Why the API server does not take a text, whatever it says."""
+    size = len(text.encode("utf-8", "surrogatepass"))
+    if size > MAX_LENGTH:
+        return f"it has {size} bytes and may have {MAX_LENGTH}"
+    # The half would be replaced by one byte.
+    is_whole = size == len(text.encode("utf-8", "replace"))
+    return "" if is_whole else "it holds half of a character"
+
+
+def _refused(text: str, told: str) -> Answer:
+    """What an error of the checker means, which may be one of the engine alone."""
+    why = ""
+    if mixes_numbers(told):
+        why = "it orders numbers of two types, which the engine does not"
+    elif is_too_deep(told) and form.depth(text) < _DEEPEST:
+        why = "it is nested more deeply than the engine follows"
+    elif unread(text) and not (names_nothing(text, told) or is_no_cel(text, told)):
+        why = form.unimitated(text) or unlike(text)
+    if why:
+        return Answer(Outcome.UNCLEAR, why)
+    return Answer(Outcome.FAILS, with_place(told), advice(text, in_words(told)))
+
+
+def _no_truth(kind: Any) -> str:
+    types = engine().Type
+    is_truth = kind in (types.BOOL, types.DYN)
+    return "" if is_truth else f"it must be true or false, and is of type {kind.name()}"
+
+
+def _no_pattern(text: str) -> str:
+    """What is wrong with a pattern, which Kubernetes looks at before anything is matched."""
+    for pattern in written_patterns(text):
+        value = _program(f"''.matches({pattern})").eval(data={})
+        if value.type() == engine().Type.ERROR:
+            return f"matches is given {pattern[:LONGEST]}, which is no regular expression"
+    return ""
+
+
+@functools.lru_cache(maxsize=4096)
+def _program(text: str) -> Any:
+    return evaluator().compile(text)
+
+
+@functools.lru_cache(maxsize=65536)
+def evaluate(text: str, device: NodeDevice) -> Answer:
+    """What an expression says of a device, as far as it is known before a node runs.
+
+    An attribute that only a running node knows makes the answer unclear where it matters: where
+    no part of `a && b` that leaves it alone is false already.
+
+    Raises:
+        EksDevicesError: The CEL engine is not installed.
+    """
+    found = selector(text)
+    if found.problem is not None:
+        return found.problem
+    text = found.text
+    at_run_time = sorted(name for name in device.at_run_time if found.may_read(name))
+    if at_run_time:
+        if any(_is_false(part.strip(), device) for part in form.conjuncts(text)):
+            return _FALSE
+        answer = Answer(Outcome.UNCLEAR, _left_to_node(at_run_time, found.names))
+    elif form.uses_strangely(text, device.versions):
+        answer = Answer(Outcome.UNCLEAR, "it does more with a version than compare it")
+    else:
+        answer = _evaluated(text, found.literals, device)
+    if answer.outcome in (Outcome.TRUE, Outcome.FALSE):
+        return answer
+    if answer.outcome is Outcome.FAILS and (wrong := wrongly_written(text, answer.text)):
+        return Answer(Outcome.FAILS, *wrong)
+    return _failure(text, device) or answer
+
+
+def _left_to_node(at_run_time: list[str], words: frozenset[str]) -> str:
+    """What an expression reads that only a running node knows."""
+    named = [one for one in at_run_time if one.rpartition("/")[2] in words]
+    told = ", ".join((named or at_run_time)[:3])
+    if named:
+        return f"it reads {told}"
+    return f"it goes through what a device has, of which only a running node knows {told}"
+
+
+def _is_false(part: str, device: NodeDevice) -> bool:
+    """Whether a part of an expression is false, whatever a running node knows."""
+    one = selector(part)
+    if one.problem is not None or any(one.may_read(name) for name in device.at_run_time):
+        return False
+    return _evaluated(one.text, one.literals, device).outcome is Outcome.FALSE
+
+
+def _failure(text: str, device: NodeDevice) -> Answer | None:
+    """How an expression fails for every value of attributes whose types are known, if it does."""
+    parts = [one.strip() for one in form.conjuncts(text)]
+    reasons = [failing(one, device) for one in parts]
+    found = next(filter(None, reasons), None)
+    if found is None:
+        return None
+    others = (part for part, why in zip(parts, reasons, strict=True) if not why)
+    is_sure = all(evaluate(one, device).outcome in (Outcome.TRUE, Outcome.FAILS) for one in others)
+    return Answer(Outcome.FAILS, *found) if is_sure else None
+
+
+def _evaluated(text: str, literals: frozenset[str], device: NodeDevice) -> Answer:
+    if form.compares_more(text, device.versions):
+        return Answer(Outcome.UNCLEAR, "it compares a version with what it computes")
+    imitated = form.imitating(text, device.versions)
+    # Kubernetes answers a domain that a device lacks with an empty map.
+    empty: dict[str, dict[str, Any]] = {one: {} for one in literals}
+    attributes = device.by_domain(device.attributes)
+    capacity = device.by_domain(device.capacity)
+    data = {
+        DRIVER: device.driver,
+        SHARED: device.is_shared,
+        ATTRIBUTES: empty | attributes,
+        CAPACITY: empty | capacity,
+        ATTRIBUTE_DOMAINS: [*attributes],
+        CAPACITY_DOMAINS: [*capacity],
+    }
+    try:
+        value = _program(imitated).eval(data=data)
+    except RuntimeError as error:
+        # The engine stops what runs on too long; where Kubernetes stops is another matter.
+        return Answer(Outcome.UNCLEAR, in_words(str(error)))
+    return _answer(text, device, value.type(), value.plain_value())
+
+
+def _answer(text: str, device: NodeDevice, kind: Any, plain: Any) -> Answer:
+    """What the engine's value means."""
+    types = engine().Type
+    if kind == types.BOOL:
+        if form.looks_up(text, device.versions):
+            return Answer(Outcome.UNCLEAR, "it looks up a version in a list")
+        return _TRUE if plain else _FALSE
+    if kind == types.ERROR and (unlike_there := _failing_here(str(plain), text)):
+        return Answer(Outcome.UNCLEAR, unlike_there)
+    return Answer(Outcome.FAILS, in_words(str(plain)) if kind == types.ERROR else _no_truth(kind))
+
+
+def _failing_here(error: str, text: str) -> str:
+    """Why an error may be one of the engine alone; empty where it is not."""
+    if _LOST_VARIABLE in error and "cel.bind" in text:
+        return "the engine loses a variable that the expression binds"
+    if _LOST_VARIABLE in error and "has" in text:
+        return "it asks whether a value that has no fields has one"
+    return "it has a map with such keys" if _MAP_KEY in error else ""

@@ -1,0 +1,1 @@
+"""Manifests of claims and DeviceClasses, read as API servers read them."""

@@ -1,0 +1,1 @@
+"""The search for devices, as the allocator of Kubernetes does it."""

@@ -1,0 +1,1 @@
+"""Why claims are not served, in plain words, and what to write instead."""

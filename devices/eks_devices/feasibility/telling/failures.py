@@ -1,0 +1,70 @@
+"""What is told of a search that something stopped, and what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from ..cel.advice import MEND, domain_in_quotes
+from ..cel.expressions import Outcome, evaluate
+from ..search.endings import Cause
+from ..search.problem import Classes, Problem
+from ..slices import NodeDevice, NodeDevices
+from .near import drivers_behind, instead_of_never, never_published, other_class
+from .reasons import class_selector, request_reason
+
+
+def failure(cause: Cause, given: Problem, node: NodeDevices, classes: Classes) -> Cause:
+    """What stopped the search, and what to write instead."""
+    if cause.code == "TooManyDevicesInClaim":
+        other = request_reason(given, node, classes)
+        if other is None or other.code == "TooFewDevices":
+            return cause
+        # Whoever splits the claim meets this next.
+        return replace(cause, text=f"{cause.text}; and {other.text}", fix=other.fix)
+    if cause.code != "ExpressionFails":
+        return cause
+    text, device_class = _expression(given, cause, node, classes)
+    if fix := cause.fix or domain_in_quotes(text):
+        return replace(cause, fix=fix)
+    failing = [one for one in node.devices if evaluate(text, one).outcome is Outcome.FAILS]
+    found = _of_what_it_reads(cause, text, device_class, failing)
+    if cause.selector is not None:
+        return found
+    return replace(found, fix=f"in the DeviceClass {device_class}, {found.fix}")
+
+
+def _of_what_it_reads(
+    cause: Cause, text: str, device_class: str, failing: Sequence[NodeDevice]
+) -> Cause:
+    """The advice for an expression that fails on some devices."""
+    drivers = drivers_behind(device_class, failing)
+    if never := never_published(text, drivers):
+        told = f"{cause.text}; no driver of the class ever publishes {never}"
+        return replace(cause, text=told, fix=instead_of_never(never, drivers, failing))
+    if _NOT_THERE not in cause.text:
+        return replace(cause, fix=MEND)
+    return replace(cause, fix=other_class(text, device_class, failing) or _GUARD)
+
+
+def _expression(
+    given: Problem, cause: Cause, node: NodeDevices, classes: Classes
+) -> tuple[str, str]:
+    """The expression that a cause is about, of a request or of its class, and the class."""
+    for one in given.all_options:
+        if (one.claim, one.request) != (cause.claim, cause.request):
+            continue
+        if cause.selector is not None:
+            return one.ask.selectors[cause.selector], one.ask.device_class
+        found = class_selector(classes[one.ask.device_class], node.devices)
+        return classes[one.ask.device_class][found], one.ask.device_class
+    return "", ""
+
+
+# What the engine says of an attribute that a device lacks.
+_NOT_THERE: Final = "not found"
+_GUARD: Final = (
+    "guard the expression ('name' in device.attributes['domain'] && ...), or keep the Pod off "
+    "these nodes"
+)

@@ -1,0 +1,133 @@
+"""Names that no driver publishes, and what was meant."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final
+
+from ...claims.cel_reads import names_read
+from ...claims.kinds import RequestKind
+from ...claims.published_names import rows
+from ...findings import alike, question
+from ..classes import class_of_driver, driver_of
+from ..devices import published_names
+from ..slices import NodeDevice
+
+# Attributes are short words, of which many share half of their letters.
+_ALIKE: Final = 0.7
+_MOST_NAMES: Final = 8
+
+
+def drivers_behind(device_class: str, devices: Iterable[NodeDevice]) -> frozenset[str]:
+    """The driver of a class; of a class of the user's own the drivers of devices it is about."""
+    driver = driver_of(device_class)
+    return frozenset([driver] if driver else [one.driver for one in devices])
+
+
+def never_published(text: str, drivers: Collection[str]) -> str:
+    """An attribute that an expression reads and none of some drivers ever gives to a device.
+
+    Empty where it reads none, and for drivers whose attributes are not known.
+    """
+    known = _known(drivers)
+    read = names_read(text, fields=("attributes",)) if known else ()
+    return next((one for one in read if one not in known), "")
+
+
+def instead_of_never(name: str, drivers: Collection[str], devices: Sequence[NodeDevice]) -> str:
+    """What to write for an attribute that is never published."""
+    return meant_instead(name, drivers) or _published(name, devices)
+
+
+def meant_instead(name: str, drivers: Collection[str]) -> str:
+    """What an attribute that is never published may stand for; or nothing."""
+    domain, _, own = name.rpartition("/")
+    if name in capacity_names():
+        return f"it is a capacity: did you mean device.capacity['{domain}'].{own}?"
+    for driver, names in published_names().items():
+        if name in names and name not in _known(drivers):
+            of_class = f"devices of the class {class_of_driver(driver)} have it"
+            return f"{of_class}: select by it in a request for them"
+    return nearest(name, _known(drivers))
+
+
+def _known(drivers: Collection[str]) -> frozenset[str]:
+    """The attributes of drivers; empty where those of one are not known."""
+    sets = [published_names().get(one, frozenset()) for one in drivers]
+    return frozenset().union(*sets) if sets and all(sets) else frozenset()
+
+
+def _published(name: str, devices: Sequence[NodeDevice]) -> str:
+    """The attributes that devices have, those of the same domain where it has any."""
+    found: dict[str, set[str]] = {}
+    for device in devices:
+        for one in device.attributes:
+            if one not in device.at_run_time:
+                domain, _, own = one.rpartition("/")
+                found.setdefault(domain, set()).add(own)
+    if not found:
+        return "select by an attribute that is published"
+    domain = name.rpartition("/")[0]
+    domain = domain if domain in found else max(found, key=lambda one: len(found[one]))
+    names = ", ".join(sorted(found[domain])[:_MOST_NAMES])
+    return f"select by an attribute that is published: device.attributes['{domain}'] has {names}"
+
+
+def other_class(text: str, device_class: str, devices: Sequence[NodeDevice]) -> str:
+    """What to write where devices lack what those of another class of the driver have; or nothing.
+
+    Args:
+        text: The expression.
+        device_class: The class that is asked for.
+        devices: Its devices, none of which matches.
+    """
+    lacking = (
+        name
+        for name in names_read(text, fields=("attributes",))
+        if not any(name in one.attributes or name in one.at_run_time for one in devices)
+    )
+    having = next(filter(None, (_class_having(name, device_class) for name in lacking)), "")
+    if not having:
+        return ""
+    return f"ask for the class {having}, whose devices have it: deviceClassName: {having}"
+
+
+def _class_having(name: str, device_class: str) -> str:
+    """The class of the same driver all of whose devices have an attribute; or nothing."""
+    for row in rows():
+        classes = {kind: RequestKind(kind).device_class for kind in row["always"]}
+        holding = [classes[kind] for kind, names in row["always"].items() if name in names]
+        if device_class in classes.values() and holding and device_class not in holding:
+            return holding[0]
+    return ""
+
+
+@functools.cache
+def capacity_names() -> frozenset[str]:
+    """The capacities that drivers publish, by qualified name."""
+    return frozenset(one for row in rows() for many in row["capacities"].values() for one in many)
+
+
+def nearest_of_all(name: str, classes: Iterable[str]) -> str:
+    """What may be meant with an attribute that the devices of all these classes must have.
+
+    Empty where one of the drivers gives it to devices, or its attributes are not known.
+    """
+    known = [published_names().get(driver_of(one) or "") for one in classes]
+    sets = [one for one in known if one is not None and name not in one]
+    if not sets or len(sets) < len(known):
+        return ""
+    return nearest(name, frozenset.intersection(*sets))
+
+
+def nearest(name: str, known: Collection[str]) -> str:
+    """A question for the attributes of another domain, or spelled alike; empty without any.
+
+    Domains are not compared letter by letter: names within one would all be alike.
+    """
+    own: dict[str, list[str]] = {}
+    for one in sorted(known):
+        own.setdefault(one.rpartition("/")[2], []).append(one)
+    words = alike(name.rpartition("/")[2], own, least=_ALIKE)
+    return question([one for short in words for one in own[short]])
