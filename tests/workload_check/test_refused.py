@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.workload_manifests import GPU, P5, checked, codes, plan_of, pod, request, template
 
+from eks_devices.findings import fault
+from eks_devices.workload_check.refused import is_refusal
+
+ROOT = Path(__file__).parents[2]
 CLASS = {
     "apiVersion": "resource.k8s.io/v1",
     "kind": "DeviceClass",
@@ -111,3 +118,36 @@ def test_of_a_class_that_selects_nothing_no_driver_is_told() -> None:
     report = checked(plan_of(P5), CLASS | {"spec": spec}, OWN, pod("gpu"))
     (found,) = (one.finding for one in report.remarks)
     assert "the DeviceClass own matches none of the 40 devices" in found.message
+
+
+def test_of_each_error_it_is_decided_whether_api_servers_refuse_for_it() -> None:
+    """A new code belongs to one of the two: Pods of what is refused are served by none."""
+    refused = {
+        *("BothClaimSources", "ClaimListedTwice", "HugePagesNeedMemory", "HugePagesNotEqual"),
+        *("MalformedAffinity", "MalformedClaim", "MalformedClaimName", "MalformedDeviceClass"),
+        *("MalformedMetadata", "MalformedQuantity", "MalformedResourceName", "NotYaml"),
+        *("MalformedToleration", "MisplacedClaimField", "NamespaceWithoutAdminAccess"),
+        *("NoClaimSource", "OperatorNotServed", "RepeatedClaimName", "RequestNotEqualToLimit"),
+        *("TemplateNotRendered", "UnknownField", "UnknownKind", "UnknownPodClaim", "WrongType"),
+    }
+    taken = {
+        *("ApiVersionNotServed", "AttemptFailsOnNodegroup", "BothMechanisms", "ClaimNameClash"),
+        *("DistinctNotServed", "EfaClaimOnHostNetwork", "ExpressionInvalid"),
+        *("NoNodegroupServesClaim", "NoNodegroupServesPod", "RetiredResource"),
+        "TooManyDevicesInClaim",
+    }
+    documented = set(errors_of_the_docs())
+
+    assert documented == refused | taken
+    for code in documented:
+        assert is_refusal(fault(code, "p", "m", got="", allowed="", fix="f")) == (
+            code in refused
+        ), code
+
+
+def errors_of_the_docs() -> Iterator[str]:
+    for page in ("check.md", "lint-rules.md"):
+        for line in (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines():
+            cells = line.split("|")
+            if len(cells) > 3 and "error" in cells[2]:
+                yield from re.findall(r"`([A-Z]\w+)`", cells[1])
