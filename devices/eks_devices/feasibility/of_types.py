@@ -29,6 +29,8 @@ def verdict_of_types(found: Sequence[tuple[str, Verdict]]) -> Verdict:
     """
     verdicts = [one for _, one in found]
     first = verdicts[0]
+    if len(verdicts) == 1:
+        return first
     if len({(one.status, one.reason) for one in verdicts}) == 1:
         fits = [one.fits for one in verdicts if one.fits is not None]
         return replace(first, fits=min(fits) if len(fits) == len(verdicts) else None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections.abc import Iterator
@@ -46,10 +47,17 @@ def environment() -> Declared:
 
 def ways_to_call(name: str) -> tuple[str, ...]:
     """How a function is called, with the types of what it is called with; empty for others."""
+    return _calls().get(name, ())
+
+
+@functools.cache
+def _calls() -> dict[str, tuple[str, ...]]:
     data = _data()
-    texts = itertools.chain(*(data[group] for group in _GROUPS), *data["since"].values())
-    found = (text for text in texts if _overload(text, 0)[0] == name)
-    return tuple(_in_words(text.partition(" -> ")[0]) for text in found)
+    found: dict[str, tuple[str, ...]] = {}
+    for text in itertools.chain(*(data[group] for group in _GROUPS), *data["since"].values()):
+        name = _overload(text, 0)[0]
+        found[name] = (*found.get(name, ()), _in_words(text.partition(" -> ")[0]))
+    return found
 
 
 def _in_words(call: str) -> str:
@@ -58,6 +66,7 @@ def _in_words(call: str) -> str:
     )
 
 
+@functools.cache
 def later_functions() -> dict[str, tuple[str, ...]]:
     """The functions and macros that not every minor has, by the first that has them."""
     found = {
