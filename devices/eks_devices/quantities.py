@@ -17,9 +17,7 @@ _FORM = re.compile(
     re.ASCII,
 )
 # What people write for a unit, with a letter for it.
-_BYTES: Final = re.compile(
-    r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgtpe])(i?)b?\s*", re.ASCII | re.IGNORECASE
-)
+_BYTES: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)([kmgtpe])(i?)b?", re.ASCII | re.IGNORECASE)
 # Exponents beyond these are as large, or as small, as any that is compared with.
 _MOST_TENS: Final = 200
 
@@ -63,9 +61,22 @@ def _factor(suffix: str) -> Fraction:
 
 def amount_meant(value: object) -> str:
     """What to write for what is no quantity: "10GB" is meant for 10Gi, or for 10G."""
-    found = _BYTES.fullmatch(value) if isinstance(value, str) else None
+    amount, whole = quantity_of(value), "".join(value.split()) if isinstance(value, str) else ""
+    if amount is not None and amount < 0:
+        return "write an amount of 0 or more"
+    if amount is None and amount_of(whole) is not None:
+        return f"write {whole}"
+    found = _BYTES.fullmatch(whole)
     if found is None:
         return "write a number with its unit, such as 10Gi"
     number, unit, binary = found.groups()
     twos, tens = f"{number}{unit.upper()}i", unit.upper().replace("K", "k")
     return f"write {twos}" if binary else f"write {twos}, or {number}{tens} for powers of 1000"
+
+
+def nearest_amount(text: str) -> str:
+    """The quantity that a text is, or may be meant for; empty where there is none."""
+    if amount_of(text) is not None:
+        return text
+    found = _BYTES.fullmatch("".join(text.split()))
+    return f"{found[1]}{found[2].upper()}i" if found else ""

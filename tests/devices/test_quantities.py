@@ -62,6 +62,11 @@ def test_exponents_of_any_size_are_read_at_once():
         ("5GiB", "write 5Gi"),
         ("ten", "write a number with its unit, such as 10Gi"),
         (True, "write a number with its unit, such as 10Gi"),
+        ("500 m", "write 500m"),
+        ("1PB", "write 1Pi, or 1P for powers of 1000"),
+        ("1.2.3GB", "write a number with its unit, such as 10Gi"),
+        ("-4", "write an amount of 0 or more"),
+        (-4, "write an amount of 0 or more"),
     ],
 )
 def test_what_people_write_for_units_is_told_as_kubernetes_has_it(text, fix):

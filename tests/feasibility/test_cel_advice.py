@@ -258,3 +258,43 @@ def test_a_class_is_held_against_the_same_minor():
     assert read_class(own, "own", kubernetes_version="1.35") == ("own", (text,))
     with pytest.raises(EksDevicesError, match=r"from Kubernetes 1\.35 on"):
         read_class(own, "own", kubernetes_version="1.34")
+
+
+AMOUNT = "device.capacity['gpu.nvidia.com'].memory"
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "fix"),
+    [
+        # What is told is about the place that is refused, on its line.
+        (f"{OWN}.index > 3 && quantity('1Gi') < {AMOUNT}", "< is not there", "compare amounts by"),
+        (
+            f"true &&\n  {AMOUNT} >= quantity('80Gi')",
+            "(line 2,",
+            f"write {AMOUNT}.compareTo(quantity('80Gi')) >= 0",
+        ),
+        (f"{NAME} == 'a'\n and true", "(line 2,", "write && for and"),
+        # Amounts are told as Kubernetes reads them.
+        (f"{AMOUNT} >= '80GB'", ">=", f"write {AMOUNT}.compareTo(quantity('80Gi')) >= 0"),
+        (f"{AMOUNT}.isGreaterThan('5 GB')", "", "write isGreaterThan(quantity('5Gi'))"),
+        # Functions that are there, and are called otherwise.
+        (f"{NAME}.contains('a', 'b')", "contains is not called like that", "call it as value"),
+        (f"matches({NAME})", "matches is not called", "call it as value.matches(...)"),
+        (f"size({NAME}, 'b') > 1", "size is not called", "call it as value.size()"),
+        (f"contains({NAME}, 'a')", "contains is not called", f"write {NAME}.contains('a')"),
+        ("foo(1) == 2", "nothing is named 'foo'", "mend the expression"),
+        # Of a format any list is taken, and of no other.
+        ("[1, 'a'].size() > 0 && '%d'.format([1]) == '1'", "values of several types", "write"),
+    ],
+)
+def test_what_is_told_is_about_the_part_that_is_refused(text, told, fix):
+    found = selector(text).problem
+
+    assert found is not None
+    assert found.outcome is Outcome.FAILS
+    assert told in found.text
+    assert found.fix.startswith(fix)
+
+
+def test_blanks_in_the_name_of_a_function_do_not_hide_it():
+    assert refusal("lists . range(3).size() == 3", "1.34") is not None

@@ -7,9 +7,16 @@ from collections.abc import Callable
 import pytest
 
 
-def _best_seconds(command: list[str], *, runs: int) -> float:
-    """The processor's time of the quickest run: what else runs here does not count."""
-    return min(_seconds(command) for _ in range(runs))
+def _best_seconds(command: list[str], *, runs: int, enough: float) -> float:
+    """The processor's time of the quickest run, of no more than are needed to be quick enough.
+
+    Whatever else runs here makes single runs slow, as it takes from the caches.
+    """
+    best = _seconds(command)
+    for _ in range(runs - 1):
+        if best >= enough:
+            best = min(best, _seconds(command))
+    return best
 
 
 def _seconds(command: list[str]) -> float:

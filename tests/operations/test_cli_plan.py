@@ -35,7 +35,7 @@ from eks_devices.findings import info, warning
 from eks_devices.plans import PLAN_FILE_SCHEMA, PLAN_FILE_SUFFIX
 
 MAX_SECONDS = 0.25
-RUNS = 5
+RUNS = 25
 COMMAND = [sys.executable, "-m", "eks_device_operations", "plan"]
 BLOCK = Capacity.block("cr-0123456789abcdef0")
 SMALL = plan_cluster(
@@ -1011,7 +1011,9 @@ def test_a_value_without_end_is_cut(tmp_path: Path, report: Reporter):
 def test_the_report_is_there_within_a_quarter_of_a_second(tmp_path: Path, best_seconds: Any):
     folder = write(tmp_path, {"a.eks-devices.json": plan_file(LARGE)})
 
-    assert best_seconds([*COMMAND, str(folder)], runs=RUNS) < MAX_SECONDS
+    best = best_seconds([*COMMAND, str(folder)], runs=RUNS, enough=MAX_SECONDS)
+
+    assert best < MAX_SECONDS
 
 
 def test_a_report_loads_no_data_and_no_framework(tmp_path: Path):

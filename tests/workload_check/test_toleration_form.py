@@ -157,7 +157,7 @@ def test_an_operator_of_node_affinity_is_told_nothing(operator: str) -> None:
 
 @pytest.mark.parametrize(
     ("amount", "fix"),
-    [("32GB", "write 32Gi, or 32G"), ("1.5 mib", "write 1.5Mi"), ("abc", "without blanks")],
+    [("32GB", "write 32Gi, or 32G"), ("1.5 mib", "write 1.5Mi"), ("abc", "such as 10Gi")],
 )
 def test_a_unit_that_kubernetes_does_not_have_is_told_with_one_that_it_has(
     amount: str, fix: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -13,7 +12,7 @@ from .._pod_specs import taken_at_once
 from .._yaml_text import AsYaml
 from ..findings import Finding, alike, fault, question
 from ..names import CLASS_RESOURCES, EXTENDED_RESOURCES
-from ..quantities import quantity_of
+from ..quantities import amount_meant, quantity_of
 from ..syntax import is_label_key
 from ..typecheck import is_token
 from .documents import Steps, mapping, path_of, steps_of
@@ -26,7 +25,6 @@ ORDINARY: Final = (CPU, MEMORY, HUGE_PAGES)
 # What else has a name without a domain; the last is a field at the wrong place.
 _STANDARD: Final = (CPU, MEMORY, "ephemeral-storage", "claims")
 _HUGE_PAGES: Final = "hugepages-"
-_BYTES: Final = re.compile(r"([0-9.]+)\s*([KMGTkmgt])i?[Bb]?", re.ASCII)
 _ByName = dict[str, list[tuple[Container, Fraction]]]
 _PAGE: Final = "https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/"
 
@@ -145,15 +143,6 @@ def _no_resource(path: str, name: str) -> Finding:
     )
 
 
-def _as_unit(value: object) -> str:
-    """What to write for an amount with a unit that Kubernetes does not have."""
-    found = _BYTES.fullmatch(value.strip()) if isinstance(value, str) else None
-    if found is None:
-        return "write the number and the unit without blanks"
-    number, unit = found[1], found[2].upper()
-    return f"write {number}{unit}i, or {number}{unit} for powers of 1000"
-
-
 def _malformed(path: str, value: object) -> Finding:
     return fault(
         "MalformedQuantity",
@@ -161,6 +150,6 @@ def _malformed(path: str, value: object) -> Finding:
         "this is no amount that Kubernetes reads",
         got=AsYaml(value),
         allowed='an amount such as "4", "500m" or "16Gi"',
-        fix=_as_unit(value),
+        fix=amount_meant(value),
         source=_PAGE,
     )

@@ -8,7 +8,6 @@ from typing import Final
 from .._yaml_text import wrong_in_manifest
 from ..findings import Finding
 from ..typecheck import is_token
-from .claim_versions import GROUP
 from .documents import Document, Steps, is_list, item_of, path_of
 
 _ITEMS: Final = "items"
@@ -48,5 +47,6 @@ def _of_items(
 
 
 def _is_of_kubernetes(document: Document) -> bool:
-    """Whether a kind is one of Kubernetes' own, of which the groups have no domain at first."""
-    return "." not in document.api_group or document.api_group == GROUP
+    """Whether a kind is one of Kubernetes' own, by its group; others may list what they like."""
+    group = document.api_group
+    return "." not in group or (group.endswith(".k8s.io") and not group.endswith(".x-k8s.io"))

@@ -7,16 +7,19 @@ from collections.abc import Callable
 from typing import Final
 
 from ...findings import alike, meant, question
+from ...quantities import nearest_amount
 from .signatures import ways_to_call
 
 MEND: Final = "mend the expression"
 """Where nothing better is known."""
 
 _FIELDS: Final = ("attributes", "capacity", "driver")
-_METHODS: Final = (
-    *("compareTo", "isGreaterThan", "isLessThan", "major", "minor", "patch"),
-    *("startsWith", "endsWith", "contains", "matches", "lowerAscii", "upperAscii", "size"),
+# With one argument, and with none.
+_OF_ONE: Final = (
+    *("compareTo", "isGreaterThan", "isLessThan"),
+    *("startsWith", "endsWith", "contains", "matches"),
 )
+_METHODS: Final = (*_OF_ONE, "major", "minor", "patch", "lowerAscii", "upperAscii", "size")
 _FUNCTIONS: Final = ("quantity", "semver", "isQuantity", "isSemver", "has", "size")
 _OWN_WORDS: Final = {"True": "true", "False": "false", "None": "null", "nil": "null"}
 _OPERATORS: Final = {"and": "&&", "or": "||", "AND": "&&", "OR": "||"}
@@ -31,11 +34,12 @@ _BARE_DOMAIN: Final = re.compile(r"device\s*\.\s*(\w+)\s*\[\s*(\w[\w.-]*)\s*\]")
 _DOTTED: Final = re.compile(
     r"device\s*\.\s*(attributes|capacity)\.(\w+(?:\.\w+)+)\.(\w+)\b(?!\s*\()", re.ASCII
 )
-_CALLED: Final = re.compile(r"\b(\w+)\s*\(\s*([^,()]+),\s*([^()]+)\)")
+_CALLED: Final = re.compile(r"(?<![\w.])(\w+)\s*\(\s*([^,()]+),\s*([^()]+)\)")
 _VALUE_BEFORE: Final = (
     r"""(\w+\([^()]*\)|device\s*\.\s*\w+\s*\[[^\[\]]*\]\s*\.\s*\w+|'[^'\\]*'|"[^"\\]*")"""
 )
 _MOST_WAYS: Final = 3
+_AT: Final = re.compile(r":([0-9]+):([0-9]+): ")
 _AFTER: Final = re.compile(r"""\s*('[^']*'|"[^"]*")?""")
 
 Advice = Callable[["re.Match[str]", str], str]
@@ -54,19 +58,34 @@ def advice(text: str, told: str) -> str:
     return MEND
 
 
+def is_function(name: str) -> bool:
+    """Whether API servers have a function of a name, however it is called."""
+    return name in _METHODS or name in _FUNCTIONS or bool(ways_to_call(name))
+
+
 def domain_in_quotes(text: str) -> str:
     """What to write where a domain is written without quotes; empty where none is."""
     found = _DOTTED.search(text)
     return f"write device.{found[1]}['{found[2]}'].{found[3]}" if found else ""
 
 
-def _compared(_: re.Match[str], text: str) -> str:
+def _compared(found: re.Match[str], text: str) -> str:
     """Amounts are ordered by a function."""
-    one = _ORDERED.search(text)
+    at = _place(found.string, text)
+    one = next((one for one in _ORDERED.finditer(text) if one.start() <= at < one.end()), None)
     if one is None:
         return "compare amounts by .compareTo(quantity('1Gi')) >= 0, or the like"
-    value = _given(one, 3) or "1Gi"
+    value = nearest_amount(_given(one, 3)) or "1Gi"
     return f"write {one[1]}.compareTo(quantity('{value}')) {one[2]} 0"
+
+
+def _place(told: str, text: str) -> int:
+    """Where in an expression something is that the engine says; the first place by default."""
+    found = _AT.search(told)
+    if found is None:
+        return 0
+    before = text.splitlines(keepends=True)[: int(found[1]) - 1]
+    return sum(map(len, before)) + int(found[2]) - 1
 
 
 def _given(found: re.Match[str], first: int) -> str:
@@ -78,13 +97,14 @@ def _argument(found: re.Match[str], text: str) -> str:
     """The functions of amounts and versions take an amount or a version."""
     one = next((one for one in _GIVEN.finditer(text) if one[1] == found[1]), None)
     value = (_given(one, 2) if one else "") or "1Gi"
+    amount = nearest_amount(value) or "1Gi"
     if found[2] == "kubernetes.Quantity":
-        return f"write {found[1]}(quantity('{value}'))"
+        return f"write {found[1]}(quantity('{amount}'))"
     is_version = re.fullmatch(r"[0-9]+(\.[0-9]+){0,2}", value) is not None
     version = ".".join([*value.split("."), "0", "0"][:3]) if is_version else "1.2.3"
     if found[2] == "kubernetes.Semver" or one is None or is_version:
         return f"write {found[1]}(semver('{version}')) for a version, or quantity('...')"
-    return f"write {found[1]}(quantity('{value}'))"
+    return f"write {found[1]}(quantity('{amount}'))"
 
 
 def _unknown_name(found: re.Match[str], text: str) -> str:
@@ -117,12 +137,15 @@ def _unknown_namespace(name: str, text: str) -> str:
 
 def _unknown_function(name: str, text: str) -> str:
     call = next((one for one in _CALLED.finditer(text) if one[1] == name), None)
-    if call and name in _METHODS:
+    if call and name in _OF_ONE:
         return f"write {call[2].strip()}.{name}({call[3].strip()})"
     if told := _in_front(name, text):
         return told
+    if name in _METHODS:
+        return f"call it as value.{name}({'...' if name in _OF_ONE else ''})"
     is_called = re.search(rf"\b{re.escape(name)}\s*\(", text)
-    return meant(name, [*_METHODS, *_FUNCTIONS]) or ("" if is_called else "write texts in quotes")
+    known = [one for one in (*_METHODS, *_FUNCTIONS) if one != name]
+    return meant(name, known) or ("" if is_called else "write texts in quotes")
 
 
 def _in_front(name: str, text: str) -> str:
@@ -141,13 +164,13 @@ def _other_types(found: re.Match[str], _: str) -> str:
 
 def _no_field(found: re.Match[str], text: str) -> str:
     """Amounts have no fields."""
-    field = re.match(r"\s*\.\s*(\w+)", text[int(found[1]) - 1 :])
+    field = re.match(r"\s*\.\s*(\w+)", text[_place(found.string, text) :])
     without = f": leave .{field[1]} out" if field else ""
     return f"an amount has no fields{without}, and compare it by .compareTo(quantity('1Gi')) >= 0"
 
 
 def _mismatched(found: re.Match[str], text: str) -> str:
-    word = found[2]
+    word = found[1]
     if word in _OPERATORS:
         return f"write {_OPERATORS[word]} for {word}"
     if word == "<EOF>":
@@ -156,7 +179,7 @@ def _mismatched(found: re.Match[str], text: str) -> str:
         return _NOT
     name = _OF_OTHERS.get(word, word)
     if name in _METHODS:
-        after = _AFTER.match(text[int(found[1]) - 1 + len(word) :])
+        after = _AFTER.match(text[_place(found.string, text) + len(word) :])
         return f"write .{name}({(after and after[1]) or '...'})"
     if word == ":":
         return "write the expression alone"
@@ -219,13 +242,13 @@ _KNOWN: Final[tuple[tuple[re.Pattern[str], Advice], ...]] = (
         lambda found, _: f"compare values of one type, and not {found[1]} with {found[2]}",
     ),
     (
-        re.compile(r":([0-9]+): expression of type 'kubernetes\.Quantity' cannot be the operand"),
+        re.compile(r"expression of type 'kubernetes\.Quantity' cannot be the operand"),
         _no_field,
     ),
     (re.compile(r"recursion"), lambda *_: "write it with fewer brackets within brackets"),
     (re.compile(r"missing '(.)' at"), lambda found, _: f"write the {found[1]} that is missing"),
     (re.compile(r"no matching overload for '([\w.]+)' applied"), _other_types),
-    (re.compile(r":([0-9]+): Syntax error: (?:mismatched|extraneous) input '(.+?)' "), _mismatched),
+    (re.compile(r"Syntax error: (?:mismatched|extraneous) input '(.+?)' "), _mismatched),
     (re.compile(r"token recognition error at: '(.*)'"), _unreadable),
     (re.compile(r"of type ([A-Z]+)"), _no_truth),
     (re.compile(r"no regular expression"), lambda *_: _ESCAPE),

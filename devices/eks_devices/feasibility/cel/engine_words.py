@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from .advice import is_function
 from .form import bare
 
 LONGEST: Final = 300
@@ -90,6 +91,12 @@ def _not_for(found: re.Match[str]) -> str:
     return f"{name} is not there for {_types(found[2])}"
 
 
+def _not_named(found: re.Match[str]) -> str:
+    if is_function(found[1]):
+        return f"{found[1]} is not called like that"
+    return f"nothing is named '{found[1]}'"
+
+
 def _types(text: str) -> str:
     for pattern, plain in _TYPES:
         text = re.sub(pattern, plain, text)
@@ -118,7 +125,7 @@ _PLAIN: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]
         re.compile(r"undeclared reference to 'device\.(.+)'"),
         lambda found: f"a device has no field '{found[1]}'",
     ),
-    (re.compile(r"undeclared reference to '(.+)'"), lambda found: f"nothing is named '{found[1]}'"),
+    (re.compile(r"undeclared reference to '(.+)'"), _not_named),
     (
         re.compile(r"expression of type '(.+)' cannot be the operand of a select operation"),
         lambda found: f"a value of the type {_types(found[1])} has no fields",

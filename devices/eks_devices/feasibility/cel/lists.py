@@ -9,7 +9,7 @@ from . import form
 from .engine import checker
 
 _ANY: Final = "DYN"
-_FORMATS: Final = re.compile(r"\.\s*format\s*\(")
+_FORMATTED: Final = re.compile(r"\.\s*format\s*\(\s*(?=\[)")
 
 
 def mixed_lists(text: str) -> tuple[str, bool]:
@@ -17,9 +17,10 @@ def mixed_lists(text: str) -> tuple[str, bool]:
 
     Empty without one; a list of what `format` fills in may be of several types.
     """
-    if _FORMATS.search(form.bare(text)):
-        return "", False
-    parts = form.lists(text) + [each for one in form.maps(text) for each in one]
+    ends = [one.end() for one in _FORMATTED.finditer(text)]
+    formatted = [one for end in ends for one in form.lists(text[end:])[:1]]
+    parts = [one for one in form.lists(text) if one not in formatted]
+    parts += [each for one in form.maps(text) for each in one]
     found = [told for one in parts if (told := _of_one_type(one))[0]]
     return next(iter(sorted(found, key=lambda one: not one[1])), ("", False))
 

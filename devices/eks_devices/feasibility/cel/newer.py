@@ -25,7 +25,8 @@ def _reasons(stripped: str, version: str) -> Iterator[tuple[str, str]]:
         for name in names if version_key(version) < version_key(since) else ():
             # Of a member the value is in front.
             before = r"(?<![\w.])" if "." in name else r"\.\s*"
-            if re.search(rf"{before}{re.escape(name)}\s*\(", stripped):
+            written = r"\s*\.\s*".join(map(re.escape, name.split(".")))
+            if re.search(rf"{before}{written}\s*\(", stripped):
                 told = f"the function {name} is there from Kubernetes {since} on"
                 yield told, f"do without {name}, or upgrade the cluster to {since}"
     for field, gate in gated_fields().items():

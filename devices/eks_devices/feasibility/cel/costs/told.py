@@ -12,8 +12,8 @@ from .sizes import costs
 from .tree import tree
 from .walk import LOOP, Estimate, estimated
 
-# Above it something has no end that the API server knows of.
-_ENDLESS: Final = 10**15
+# Only what has no end that the API server knows of comes near it: its lengths are of 64 bits.
+_AS_GOOD_AS_ENDLESS: Final = 10**15
 _TEXT: Final = r"""(?:'[^'\\\n]*'|"[^"\\\n]*")"""
 _MAY_BE_ABSENT: Final = re.compile(
     rf"""device\s*\.\s*attributes\s*\[\s*\??\s*(?P<domain>{_TEXT})\s*\]"""
@@ -36,7 +36,7 @@ def too_costly(text: str) -> tuple[str, str] | None:
         return None
     limit, name = f"{costs()['limit']:,}", _shown(found.costliest)
     told = f"its estimated cost is {found.cost:,}, beyond the limit of {limit}, most of {name}"
-    if found.cost >= _ENDLESS:
+    if found.cost >= _AS_GOOD_AS_ENDLESS:
         told = (
             f"its estimated cost is beyond the limit of {limit}, as {name} goes through something "
             "that may be of any length"
