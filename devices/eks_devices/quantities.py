@@ -59,24 +59,31 @@ def _factor(suffix: str) -> Fraction:
     return Fraction(10) ** max(-_MOST_TENS, min(int(suffix[1:]), _MOST_TENS))
 
 
-def amount_meant(value: object) -> str:
-    """What to write for what is no quantity: "10GB" is meant for 10Gi, or for 10G."""
-    amount, whole = quantity_of(value), "".join(value.split()) if isinstance(value, str) else ""
-    if amount is not None and amount < 0:
-        return "write an amount of 0 or more"
-    if amount is None and amount_of(whole) is not None:
-        return f"write {whole}"
+def amounts_meant(value: object) -> tuple[str, ...]:
+    """The quantities that a text is meant for: "10GB" for 10Gi or 10G; empty where there is none.
+
+    The first is in powers of 1024 where the text leaves that open.
+    """
+    whole = "".join(value.split()) if isinstance(value, str) else ""
+    if amount_of(whole) is not None:
+        return (whole,)
     found = _BYTES.fullmatch(whole)
     if found is None:
-        return "write a number with its unit, such as 10Gi"
+        return ()
     number, unit, binary = found.groups()
-    twos, tens = f"{number}{unit.upper()}i", unit.upper().replace("K", "k")
-    return f"write {twos}" if binary else f"write {twos}, or {number}{tens} for powers of 1000"
+    twos, tens = f"{number}{unit.upper()}i", f"{number}{unit.upper().replace('K', 'k')}"
+    return (twos,) if binary else (twos, tens)
 
 
-def nearest_amount(text: str) -> str:
-    """The quantity that a text is, or may be meant for; empty where there is none."""
-    if amount_of(text) is not None:
-        return text
-    found = _BYTES.fullmatch("".join(text.split()))
-    return f"{found[1]}{found[2].upper()}i" if found else ""
+def amount_meant(value: object, *, otherwise: str = "a number with its unit, such as 10Gi") -> str:
+    """What to write for what is no quantity, or less than nothing.
+
+    Args:
+        value: What is written.
+        otherwise: What to write where it is near to no quantity.
+    """
+    amount = quantity_of(value)
+    if amount is not None and amount < 0:
+        return "write an amount of 0 or more"
+    many = amounts_meant(value) or (otherwise,)
+    return f"write {', or '.join(many)}" + " for powers of 1000" * (len(many) > 1)

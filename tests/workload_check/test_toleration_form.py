@@ -156,12 +156,19 @@ def test_an_operator_of_node_affinity_is_told_nothing(operator: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("amount", "fix"),
-    [("32GB", "write 32Gi, or 32G"), ("1.5 mib", "write 1.5Mi"), ("abc", "such as 10Gi")],
+    ("resource", "amount", "fix"),
+    [
+        ("memory", "32GB", "write 32Gi, or 32G for powers of 1000"),
+        ("memory", "4K", "write 4Ki, or 4k for powers of 1000"),
+        ("memory", "1.5 mib", "write 1.5Mi"),
+        ("memory", "1.2.3GB", "write a number with its unit, such as 10Gi"),
+        ("cpu", "500 m", "write 500m"),
+        ("cpu", "two", "write a number of CPUs, such as 2 or 500m"),
+    ],
 )
 def test_a_unit_that_kubernetes_does_not_have_is_told_with_one_that_it_has(
-    amount: str, fix: str
+    resource: str, amount: str, fix: str
 ) -> None:
-    report = checked(plan_of(P5), pod(limits={"memory": amount}))
+    report = checked(plan_of(P5), pod(limits={resource: amount}))
     (found,) = [one.finding for one in report.remarks if one.finding.code == "MalformedQuantity"]
-    assert fix in found.fix
+    assert found.fix == fix

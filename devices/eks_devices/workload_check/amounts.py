@@ -108,7 +108,7 @@ def amount_faults(pod: PodTemplate) -> Iterator[tuple[Steps, Finding]]:
                     yield steps, _no_resource(path_of(steps), name)
                 if _is_no_amount(name, value, told=field_name == "limits"):
                     steps = (*one.steps, "resources", field_name, name)
-                    yield steps, _malformed(path_of(steps), value)
+                    yield steps, _malformed(path_of(steps), name, value)
 
 
 def _is_no_amount(name: object, value: object, *, told: bool) -> bool:
@@ -143,13 +143,20 @@ def _no_resource(path: str, name: str) -> Finding:
     )
 
 
-def _malformed(path: str, value: object) -> Finding:
+def _as_amount(name: str, value: object) -> str:
+    """What to write for an amount of a resource that is none."""
+    if name == CPU:
+        return amount_meant(value, otherwise="a number of CPUs, such as 2 or 500m")
+    return amount_meant(value, otherwise="the number") if is_extended(name) else amount_meant(value)
+
+
+def _malformed(path: str, name: str, value: object) -> Finding:
     return fault(
         "MalformedQuantity",
         path,
         "this is no amount that Kubernetes reads",
         got=AsYaml(value),
         allowed='an amount such as "4", "500m" or "16Gi"',
-        fix=amount_meant(value),
+        fix=_as_amount(name, value),
         source=_PAGE,
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from ...findings import alike, meant, question
-from ...quantities import nearest_amount
+from ...quantities import amounts_meant
 from .signatures import ways_to_call
 
 MEND: Final = "mend the expression"
@@ -75,7 +75,7 @@ def _compared(found: re.Match[str], text: str) -> str:
     one = next((one for one in _ORDERED.finditer(text) if one.start() <= at < one.end()), None)
     if one is None:
         return "compare amounts by .compareTo(quantity('1Gi')) >= 0, or the like"
-    value = nearest_amount(_given(one, 3)) or "1Gi"
+    value = next(iter(amounts_meant(_given(one, 3))), "1Gi")
     return f"write {one[1]}.compareTo(quantity('{value}')) {one[2]} 0"
 
 
@@ -97,7 +97,7 @@ def _argument(found: re.Match[str], text: str) -> str:
     """The functions of amounts and versions take an amount or a version."""
     one = next((one for one in _GIVEN.finditer(text) if one[1] == found[1]), None)
     value = (_given(one, 2) if one else "") or "1Gi"
-    amount = nearest_amount(value) or "1Gi"
+    amount = next(iter(amounts_meant(value)), "1Gi")
     if found[2] == "kubernetes.Quantity":
         return f"write {found[1]}(quantity('{amount}'))"
     is_version = re.fullmatch(r"[0-9]+(\.[0-9]+){0,2}", value) is not None

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from ..._data import read_toml
 from ..._frozen import FrozenDict
+from ...quantities import amounts_meant
 from ..slices import NodeDevice
 from .engine import checker
 from .form import bare, quoted_out
@@ -38,7 +39,6 @@ _NUMBERS: Final = re.compile(r"\((?:int|uint|double), (?:int|uint|double)\)")
 _NOT_EQUAL: Final = re.compile(r"\(kubernetes\.Semver, (?:string|int|uint|double|bool)\)")
 _WRITTEN: Final = re.compile(r"\b(semver|quantity)\s*\(\s*(['\"])([^'\"\\]*)\2\s*\)")
 _LIKE_VERSION: Final = re.compile(r"v?([0-9]+(?:\.[0-9]+){0,2})", re.ASCII)
-_LIKE_QUANTITY: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kKmMgGtTpP])[iI]?[bB]?", re.ASCII)
 # What our functions say of what is none.
 _NOT_ONE: Final = ("no quantity: ", "no semantic version: ")
 _COMPARED: Final = re.compile(r"(<=?|>=?|[=!]=)\s*(['\"]?)v?([0-9]+(?:\.[0-9]+){0,2})\2", re.ASCII)
@@ -120,12 +120,9 @@ def _form(function: str, text: str) -> tuple[str, str]:
 
 def _quantity(text: str) -> str:
     """What to write for an amount with a unit that Kubernetes does not know."""
-    found = _LIKE_QUANTITY.fullmatch(text)
-    if found is None:
-        return "write an amount such as quantity('40Gi')"
-    unit = found[2].upper().replace("K", "k")
-    written = f"{found[1]}{unit}"
-    return f"write quantity('{written.upper()}i'), or quantity('{written}') for a power of ten"
+    many = amounts_meant(text) or ("40Gi",)
+    written = ", or ".join(f"quantity('{one}')" for one in many)
+    return f"write {written}" + " for powers of 1000" * (len(many) > 1)
 
 
 def _whole(version: str) -> str:
