@@ -59,6 +59,11 @@ def _factor(suffix: str) -> Fraction:
     return Fraction(10) ** max(-_MOST_TENS, min(int(suffix[1:]), _MOST_TENS))
 
 
+def amount_shown(amount: Fraction) -> str:
+    """An amount as a quantity: in Mi where these are whole, else the number itself."""
+    return f"{amount / MIB}Mi" if amount and amount % MIB == 0 else str(amount)
+
+
 def amounts_meant(value: object) -> tuple[str, ...]:
     """The quantities that a text is meant for: "10GB" for 10Gi or 10G; empty where there is none.
 

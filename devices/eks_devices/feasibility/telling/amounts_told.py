@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from ...findings import meant
-from ...quantities import MIB
+from ...quantities import amount_shown
 from ..search.endings import Cause
 from ..slices import Amount, NodeDevice, Policy, Size
 from ..wanted import Ask
@@ -67,5 +67,4 @@ def _steps(policies: Sequence[Policy | None]) -> str:
 
 
 def _shown(amount: Amount) -> str:
-    whole = Fraction(amount)
-    return f"{whole / MIB}Mi" if whole and whole % MIB == 0 else str(whole)
+    return amount_shown(Fraction(amount))

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ...claims.cel_reads import names_read
 from ...findings import meant
-from ...quantities import MIB, amount_of
+from ...quantities import amount_of, amount_shown
 from ..cel.values import QUANTITY
 from ..slices import NodeDevice
 from .rewritten import rewritten
@@ -73,7 +73,7 @@ def _near_amount(name: str, values: Sequence[Any], written: Sequence[str]) -> Ne
     if wanted is None or not amounts or wanted <= max(amounts):
         return None
     most = max(amounts)
-    shown = f"{most / MIB}Mi" if most % MIB == 0 else str(most)
+    shown = amount_shown(most)
     if all(one.isdecimal() for one in written if amount_of(one) == wanted):
         # Whoever writes the number of bytes needs one.
         shown = f"{most}" + f" ({shown})" * (shown != str(most))

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from ...claims.cel_reads import names_read
-from ...quantities import MIB
+from ...quantities import amount_shown
 from ..cel.values import QUANTITY, SEMVER
 from ..slices import NodeDevice
 
@@ -52,5 +52,4 @@ def shown(value: Any) -> str:
         return str(value).lower() if isinstance(value, bool) else str(value)
     if SEMVER in value:
         return str(value[SEMVER])
-    amount = Fraction(value[QUANTITY])
-    return f"{amount / MIB}Mi" if amount and amount % MIB == 0 else str(amount)
+    return amount_shown(Fraction(value[QUANTITY]))
