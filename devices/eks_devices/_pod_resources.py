@@ -11,6 +11,7 @@ from ._yaml_text import AsYaml, wrong_in_manifest
 from .findings import Finding, fault
 from .names import GPU_RESOURCE, NEURON_CORE_RESOURCE, NEURON_RESOURCE
 from .quantities import quantity_of
+from .syntax import is_extended_resource
 from .typecheck import is_number_token, is_token
 
 _WANTED: Final = "a whole number"
@@ -47,10 +48,7 @@ def extended_faults(
 
 
 def _is_extended(name: object) -> TypeGuard[str]:
-    """Whether Kubernetes counts a resource, and does not know it itself."""
-    if not isinstance(name, str) or name.startswith("requests."):
-        return False
-    return "/" in name and "kubernetes.io/" not in name
+    return isinstance(name, str) and is_extended_resource(name)
 
 
 def _not_whole(name: str, limit: object, path: str) -> Iterator[Finding]:

@@ -170,3 +170,14 @@ def label_value(
         fix="shorten or respell the value",
         source=_LABELS_PAGE,
     )
+
+
+def is_extended_resource(name: str) -> bool:
+    """Whether the API server takes a resource for one that it does not know itself.
+
+    Only whole numbers of these can be asked for. Resources named after DeviceClasses are not among
+    them: of those the API server takes fractions too.
+
+    Source: https://kubernetes.io/docs/tasks/configure-pod-container/extended-resource/
+    """
+    return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")

@@ -164,9 +164,11 @@ def test_an_operator_of_node_affinity_is_told_nothing(operator: str) -> None:
         ("memory", "1.2.3GB", "write a number with its unit, such as 10Gi"),
         ("cpu", "500 m", "write 500m"),
         ("cpu", "two", "write a number of CPUs, such as 2 or 500m"),
+        ("deviceclass.resource.kubernetes.io/gpu.nvidia.com", "abc", "write the number"),
+        ("deviceclass.resource.kubernetes.io/gpu.nvidia.com", "-1", "write an amount of 0 or more"),
     ],
 )
-def test_a_unit_that_kubernetes_does_not_have_is_told_with_one_that_it_has(
+def test_an_amount_that_kubernetes_does_not_read_is_told_with_one_that_it_reads(
     resource: str, amount: str, fix: str
 ) -> None:
     report = checked(plan_of(P5), pod(limits={resource: amount}))

@@ -13,7 +13,7 @@ from .._yaml_text import AsYaml
 from ..findings import Finding, alike, fault, question
 from ..names import CLASS_RESOURCES, EXTENDED_RESOURCES
 from ..quantities import amount_meant, quantity_of
-from ..syntax import is_label_key
+from ..syntax import is_extended_resource, is_label_key
 from ..typecheck import is_token
 from .documents import Steps, mapping, path_of, steps_of
 from .pods import Container, PodTemplate, containers_of
@@ -50,7 +50,7 @@ def amounts_of(pod: PodTemplate) -> Amounts:
             continue
         if name in ORDINARY or name.startswith(_HUGE_PAGES):
             ordinary.append((name, taken))
-        elif is_extended(name) and taken.denominator == 1:
+        elif _is_counted(name) and taken.denominator == 1:
             devices.append((name, int(taken)))
             of_one = (amount for _, amount in each.get(name, ()))
             most.append((name, int(max(of_one, default=0))))
@@ -79,11 +79,9 @@ def _by_name(containers: Iterable[Container]) -> _ByName:
     return found
 
 
-def is_extended(name: str) -> bool:
-    """Whether a resource is one that managers of devices bring."""
-    if name.startswith(CLASS_RESOURCES):
-        return True
-    return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
+def _is_counted(name: str) -> bool:
+    """Whether a resource is counted in devices, by plugins or by a DeviceClass."""
+    return name.startswith(CLASS_RESOURCES) or is_extended_resource(name)
 
 
 def _asked_of(resources: Mapping[str, Any]) -> dict[str, Fraction]:
@@ -112,8 +110,8 @@ def amount_faults(pod: PodTemplate) -> Iterator[tuple[Steps, Finding]]:
 
 
 def _is_no_amount(name: object, value: object, *, told: bool) -> bool:
-    """Whether a value is no quantity, and nobody has told so: limits of devices are told of."""
-    if not isinstance(name, str) or (told and "/" in name and is_extended(name)):
+    """Whether a value is no quantity; of limits of extended resources it is told already."""
+    if not isinstance(name, str) or (told and is_extended_resource(name)):
         return False
     if name == "claims":
         # It is at the wrong place, which a rule tells.
@@ -147,7 +145,7 @@ def _as_amount(name: str, value: object) -> str:
     """What to write for an amount of a resource that is none."""
     if name == CPU:
         return amount_meant(value, otherwise="a number of CPUs, such as 2 or 500m")
-    return amount_meant(value, otherwise="the number") if is_extended(name) else amount_meant(value)
+    return amount_meant(value, otherwise="the number") if _is_counted(name) else amount_meant(value)
 
 
 def _malformed(path: str, name: str, value: object) -> Finding:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from ..._json_values import frozen_mapping
 from ...findings import EksDevicesError, Finding, raise_faults
 from ...kubernetes import gate_is_on
-from ...syntax import is_label_key
+from ...syntax import is_extended_resource, is_label_key
 from ...typecheck import is_token
 from ..cel.expressions import refusal
 from .api_configs import broken_configs
@@ -73,5 +73,4 @@ def _is_extended(name: Any, version: str) -> bool:
         return False
     if not gate_is_on(_GATE, version):
         return True
-    is_own = "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
-    return is_own and is_label_key(name)
+    return is_extended_resource(name) and is_label_key(name)
