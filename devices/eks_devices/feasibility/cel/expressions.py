@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+from ...claims.syntax import LONGEST_CEL_BYTES
 from ..slices import NodeDevice
 from . import form
 from .advice import MEND, advice
@@ -38,12 +39,6 @@ from .newer import not_there_yet
 from .types_known import failing, wrongly_written
 from .unlike import unlike, unread, written_patterns
 
-MAX_LENGTH: Final = 10 * 1024
-"""Bytes of an expression that the API server takes.
-
-Source: https://github.com/kubernetes/kubernetes (staging/src/k8s.io/api/resource/v1/types.go,
-CELSelectorExpressionMaxLength)
-"""
 # Brackets in brackets that Kubernetes takes.
 _DEEPEST: Final = 250
 # What the engine says of a bound map after a macro went through one.
@@ -123,7 +118,12 @@ def refusal(text: str, version: str) -> tuple[str, str] | None:
 
 
 def _problem(text: str, written: str) -> Answer | None:
-    """What is wrong with a text, or left open, which is how the engine reads what is written."""
+    """What Kubernetes has against an expression, or why nothing is said of it; None for neither.
+
+    Args:
+        text: The expression as it is evaluated; see `form.indexed`.
+        written: The expression as it is written, which is what costs are estimated of.
+    """
     if refused := _no_text(text):
         return Answer(Outcome.FAILS, refused, "shorten it, or write whole characters")
     try:
@@ -148,8 +148,8 @@ def _problems(text: str, written: str, refused: str) -> Iterator[Answer]:
 def _no_text(text: str) -> str:
     """Why the API server does not take a text, whatever it says."""
     size = len(text.encode("utf-8", "surrogatepass"))
-    if size > MAX_LENGTH:
-        return f"it has {size} bytes and may have {MAX_LENGTH}"
+    if size > LONGEST_CEL_BYTES:
+        return f"it has {size} bytes and may have {LONGEST_CEL_BYTES}"
     # The half would be replaced by one byte.
     is_whole = size == len(text.encode("utf-8", "replace"))
     return "" if is_whole else "it holds half of a character"

@@ -95,11 +95,9 @@ def wrongly_written(text: str, told: str) -> tuple[str, str] | None:
         text: The expression.
         told: The error.
     """
-    quoted = quoted_out(text)
-    for why, fix in _wrongly_written(text, quoted):
-        if told.startswith(_NOT_ONE):
-            return why, fix
-    return None
+    if not told.startswith(_NOT_ONE):
+        return None
+    return next(_wrongly_written(text, quoted_out(text)), None)
 
 
 def _wrongly_written(part: str, quoted: str = "") -> Iterator[tuple[str, str]]:

@@ -24,7 +24,7 @@ _CALLED: Final = re.compile(
 )
 # Whoever compares more than these has written no slip of the pen.
 _MOST_PLACES: Final = 16
-_IN_WORDS: Final = {int: "a number", bool: "true or false", str: "a text"}
+_IN_WORDS: Final = {int: "a number", bool: "true or false"}
 
 
 def rewritten(text: str, devices: Sequence[NodeDevice]) -> str:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 _Fields = dict[int, list[Any]]
 
+# How values are encoded: by numbers of any length, by a size and bytes, or by a fixed size.
 _VARINT, _BYTES, _FIXED = 0, 2, {1: 8, 5: 4}
 _PRIMITIVES: Final = ("", "bool", "int", "uint", "double", "string", "bytes")
 # The fields of a type: what it may be, each with the words for its values.
@@ -21,8 +22,9 @@ _ENUMS: Final = {3: _PRIMITIVES, 4: _PRIMITIVES, 5: ("", "any", "timestamp", "du
 _CONTAINERS: Final = {6: "list", 7: "map"}
 _NAMED: Final = {9: "struct", 10: "param"}
 _ABSTRACT: Final = 14
-# Those of a type of an expression, of a text among constants, and of `has`.
+# The fields of the type of a part, of a constant that is a text, and of whether it is in `has`.
 _OF_TYPE, _TEXT, _TEST_ONLY = 2, 6, 3
+# The bit that says that more bytes of a number follow.
 _MORE: Final = 0x80
 _WHOLE = (1 << 64) - 1
 
