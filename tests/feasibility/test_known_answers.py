@@ -278,6 +278,14 @@ def test_what_the_api_server_refuses_is_an_error_everywhere(text, told):
         assert told in found.reason
 
 
+@pytest.mark.parametrize(("size", "code"), [(10_240, ""), (10_241, "ExpressionInvalid")])
+def test_the_length_of_an_expression_counts_as_it_is_written(size, code):
+    reads_without_quotes = "device.attributes.domain.of.name == 'a' || true"
+    found = verdict(P5, claim(exactly(GPU, reads_without_quotes.ljust(size))))
+    assert found.code == code
+    assert not code or f"{size} bytes" in found.reason
+
+
 @pytest.mark.parametrize("call", ["startsWith('9')", "matches('9')", "contains('9')"])
 def test_a_version_is_no_text(call):
     assert said(P5, claim(exactly(GPU, f"{VERSION}.{call}"))) == ("error", "ExpressionFails")

@@ -122,9 +122,9 @@ def _problem(text: str, written: str) -> Answer | None:
 
     Args:
         text: The expression as it is evaluated; see `form.indexed`.
-        written: The expression as it is written, which is what costs are estimated of.
+        written: The expression as it is written, whose length counts and whose cost is estimated.
     """
-    if refused := _no_text(text):
+    if refused := _no_text(written):
         return Answer(Outcome.FAILS, refused, "shorten it, or write whole characters")
     try:
         kind = checker().compile(text).return_type()
