@@ -40,6 +40,8 @@ EFA_RESOURCE: Final = "vpc.amazonaws.com/efa"
 NVIDIA_RESOURCES: Final = "nvidia.com/"
 # Before the name of a DeviceClass: how Pods ask for its devices without a claim.
 CLASS_RESOURCES: Final = "deviceclass.resource.kubernetes.io/"
+# The feature gate that this, and `extendedResourceName` of a DeviceClass, hang on.
+CLASS_RESOURCES_GATE: Final = "DRAExtendedResource"
 
 # The NVIDIA container runtime reads which GPUs a container sees, and "void" is none.
 VISIBLE_DEVICES: Final = "NVIDIA_VISIBLE_DEVICES"

@@ -19,7 +19,7 @@ from .feature_gates import (
 )
 from .findings import Finding, raise_faults
 from .kubernetes import gate_is_on
-from .names import GPU_RESOURCE
+from .names import CLASS_RESOURCES_GATE, GPU_RESOURCE
 from .typecheck import boolean, whole_number
 
 
@@ -63,7 +63,7 @@ class NvidiaInstallation:
 
         Source: https://github.com/kubernetes/enhancements/issues/5004
         """
-        served = gate_is_on("DRAExtendedResource", kubernetes_version)
+        served = gate_is_on(CLASS_RESOURCES_GATE, kubernetes_version)
         return GPU_RESOURCE if served and self.extended_resource else None
 
     def compute_domain_settings(self) -> Iterator[tuple[str, str | int]]:

@@ -9,7 +9,13 @@ from typing import Any, Final
 from .._frozen import FrozenDict
 from ..device_classes import class_expressions
 from ..kubernetes import gate_is_on
-from ..names import CLASS_RESOURCES, DEVICE_CLASSES, DRIVERS, device_type_of_class
+from ..names import (
+    CLASS_RESOURCES,
+    CLASS_RESOURCES_GATE,
+    DEVICE_CLASSES,
+    DRIVERS,
+    device_type_of_class,
+)
 
 _LONGEST_NAME: Final = 63
 
@@ -48,7 +54,7 @@ def extended_resource_names(
 
     Source: https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
     """
-    if not gate_is_on("DRAExtendedResource", kubernetes_version):
+    if not gate_is_on(CLASS_RESOURCES_GATE, kubernetes_version):
         return FrozenDict()
     found: dict[str, str] = {}
     for one in classes:

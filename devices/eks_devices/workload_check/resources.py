@@ -12,6 +12,7 @@ from ..findings import alike, meant
 from ..kubernetes import gate_is_on
 from ..names import (
     CLASS_RESOURCES,
+    CLASS_RESOURCES_GATE,
     DEVICE_CLASSES,
     EXTENDED_RESOURCES,
     EXTERNAL_OWNER,
@@ -31,7 +32,6 @@ from .huge_pages import PAGE_MIB, reserved_pages
 from .nodes import GroupNode, Obstacle
 from .partitions import is_partition, no_partition
 
-_GATE: Final = "DRAExtendedResource"
 AMOUNTS: Final = ("TooFewCpus", "TooLittleMemory", "TooFewHugePages")
 """What a node has too little of for Pods beside devices."""
 _FAR, _OTHER_WAY, _TOO_SMALL, _MISSPELT = 8, 4, 3, 2
@@ -65,7 +65,7 @@ class ResourceCheck:
 
     def __init__(self, plan: ClusterPlan, classes: tuple[Document, ...]) -> None:
         self._version = plan.kubernetes_version
-        self._by_dra = gate_is_on(_GATE, self._version)
+        self._by_dra = gate_is_on(CLASS_RESOURCES_GATE, self._version)
         self._classes: dict[str, str] = {}
         self._class_names = {*installed_classes(), *(one.name for one in classes)}
         for one in classes if self._by_dra else ():

@@ -8,13 +8,14 @@ from typing import Any, Final
 
 from ..._data import read_toml
 from ...kubernetes import newest_minor
+from ...names import CLASS_RESOURCES_GATE
 
 # Parts of claims and classes, each with the gate that it hangs on.
 GATES: Final = {
     "capacity": "DRAConsumableCapacity",
     "tolerations": "DRADeviceTaints",
     "derivedAttributes": "DRADerivedAttributes",
-    "extendedResourceName": "DRAExtendedResource",
+    "extendedResourceName": CLASS_RESOURCES_GATE,
 }
 _ON: Final = ("beta", "ga")
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 from ..._json_values import frozen_mapping
 from ...findings import EksDevicesError, Finding, raise_faults
 from ...kubernetes import gate_is_on
+from ...names import CLASS_RESOURCES_GATE
 from ...syntax import is_extended_resource, is_label_key
 from ...typecheck import is_token
 from ..cel.expressions import refusal
@@ -19,7 +20,6 @@ from .broken import Broken, unknown_fields, unknown_in_selectors
 _FIELDS: Final = ("selectors", "config", "extendedResourceName")
 _CONFIG: Final = ("opaque",)
 _NAME: Final = "extendedResourceName"
-_GATE: Final = "DRAExtendedResource"
 
 
 def read_class(
@@ -71,6 +71,6 @@ def _is_extended(name: Any, version: str) -> bool:
     """Whether a name is one of an extended resource; minors without the gate lose the field."""
     if not isinstance(name, str):
         return False
-    if not gate_is_on(_GATE, version):
+    if not gate_is_on(CLASS_RESOURCES_GATE, version):
         return True
     return is_extended_resource(name) and is_label_key(name)
