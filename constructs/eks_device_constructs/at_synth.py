@@ -148,4 +148,10 @@ def _entry(path: str, cluster: _Cluster) -> dict[str, Any]:
     together = (*fleet.findings_together(fleet.groups), *cluster.claims.infos)
     found = (*plan.findings, *together, *fleet.told, *cluster.faults)
     told = replace(plan, findings=tuple(dict.fromkeys(found))).to_dict()
-    return {"path": path, "plan": told, "claims": fleet.claims, "delivery": fleet.deliveries}
+    return {
+        "path": path,
+        "plan": told,
+        "nodegroup_names": fleet.nodegroup_names,
+        "claims": fleet.claims,
+        "delivery": fleet.deliveries,
+    }

@@ -78,7 +78,12 @@ class ClaimsAtSynth:
         plan: ClusterPlan,
     ) -> Iterator[Told]:
         planned = [one.manifest for one, _ in claims]
-        report = check_manifests([one for _, one in documents], plan, planned_claims=planned)
+        report = check_manifests(
+            [one for _, one in documents],
+            plan,
+            planned_claims=planned,
+            nodegroup_names=self._known.fleet.nodegroup_names,
+        )
         for one, own in claims:
             if not isinstance(one.claim, ComputeDomain):
                 named = not report.named.isdisjoint(object_keys(one.claim))

@@ -24,6 +24,7 @@ from eks_devices.driver_planner import drivers_of, unserved
 from eks_devices.installation_options import InstallationOptions
 from eks_devices.keep import Keep
 from eks_devices.kubernetes import minors
+from eks_devices.typecheck import is_token
 
 from .annotations import annotate
 from .tree import ancestors, is_in_tree
@@ -139,6 +140,12 @@ class Fleet:
         )
         waiting = [one for plan in self._waiting(groups) for one in unserved(plan)]
         return replace(plan, findings=(*plan.findings, *waiting))
+
+    @property
+    def nodegroup_names(self) -> dict[str, str]:
+        """The names of the groups in EKS by those in the plan, but for what only AWS knows."""
+        names = {one.plan.name: one.nodegroup.nodegroup_name for one in self.groups}
+        return {key: name for key, name in names.items() if name and not is_token(name)}
 
     @property
     def claimed(self) -> list[tuple[NotedClaim, list[NodegroupPlan]]]:

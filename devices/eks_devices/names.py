@@ -17,6 +17,9 @@ POOL_LABEL: Final = "eks-devices/nodegroup-pool"
 # The vendor's charts select nodes by this label, and no AMI sets it on every version.
 GPU_PRESENT_LABEL: Final = "nvidia.com/gpu.present"
 COMPUTE_TYPE_LABEL: Final = "eks.amazonaws.com/compute-type"
+# What EKS writes on the nodes of managed groups: their name in EKS, ON_DEMAND or the like.
+EKS_NODEGROUP_LABEL: Final = "eks.amazonaws.com/nodegroup"
+CAPACITY_TYPE_LABEL: Final = "eks.amazonaws.com/capacityType"
 INSTANCE_TYPE_LABEL: Final = "node.kubernetes.io/instance-type"
 # "<cluster uuid>.<clique id>": nodes with one value reach each other's GPU memory over NVLink.
 GPU_CLIQUE_LABEL: Final = "nvidia.com/gpu.clique"

@@ -248,6 +248,19 @@ def test_pods_that_name_a_claim_of_a_group_are_judged_with_it(world):
     assert "does not tolerate" in told
 
 
+@pytest.mark.parametrize("is_right", [True, False])
+def test_the_name_of_a_group_in_eks_is_known(world, is_right):
+    group = add_g6e(world)
+    name = group.nodegroup.nodegroup_name if is_right else "G6e"
+    selector = {"eks.amazonaws.com/nodegroup": name}
+    world.cluster.cluster.add_manifest("Train", template(1), job("gpus", nodeSelector=selector))
+
+    told = warnings(world.stack, "NoNodegroupServesPod")
+    assert [f"nodegroup={group.nodegroup.nodegroup_name}" in one for one in told] == (
+        [] if is_right else [True]
+    )
+
+
 def test_a_chart_of_the_cluster_is_judged(world):
     add_g6e(world)
     chart = chart_of(template(9))

@@ -79,7 +79,7 @@ def test_the_plan_holds_the_groups_and_the_managers_they_need(make_world):
 
 def test_the_plan_is_written_into_the_assembly(make_world):
     world = make_world()
-    world.add_trn2()
+    trn2 = world.add_trn2()
 
     folder = Path(world.app.synth().directory)
     content = json.loads((folder / "Training.eks-devices.json").read_text(encoding="utf-8"))
@@ -89,6 +89,7 @@ def test_the_plan_is_written_into_the_assembly(make_world):
         {
             "path": "Training/Cluster",
             "plan": world.cluster.plan.to_dict(),
+            "nodegroup_names": {"Trn2": trn2.nodegroup.nodegroup_name},
             "claims": [],
             "delivery": [],
         }

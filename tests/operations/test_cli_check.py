@@ -109,6 +109,26 @@ def test_pods_that_a_group_serves_are_fine(check: Check) -> None:
     assert text.endswith("1 Pod template, 1 with devices, 1 of them served, 0 errors, 0 warnings\n")
 
 
+@pytest.mark.parametrize(("name", "code"), [("p5-0a1b2c3d", 0), ("p5", 1)])
+def test_names_of_groups_in_eks_come_from_the_plan_file(
+    check: Check, tmp_path: Path, name: str, code: int
+) -> None:
+    plan = assembly(tmp_path / "cdk.out", entry(nodegroup_names={"p5": "p5-0a1b2c3d"}))
+    selector = f"      nodeSelector: {{eks.amazonaws.com/nodegroup: {name}}}\n"
+    selecting = RIGHT.replace("      tolerations:\n", f"{selector}      tolerations:\n")
+    assert check(selecting, plan=plan)[0] == code
+
+
+@pytest.mark.parametrize("names", [[], {"p5": 1}, "p5", None])
+def test_names_that_a_plan_file_cannot_have_are_told(
+    check: Check, tmp_path: Path, names: Any
+) -> None:
+    plan = assembly(tmp_path / "cdk.out", entry(nodegroup_names=names))
+    code, _, errors = check(RIGHT, plan=plan)
+    assert code == 2
+    assert "T.eks-devices.json" in errors
+
+
 def test_pods_that_nothing_serves_are_told_with_file_line_reason_and_fix(check: Check) -> None:
     code, text, _ = check(WRONG)
     first, claim, fix, *_ = text.splitlines()

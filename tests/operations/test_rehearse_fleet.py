@@ -133,6 +133,33 @@ def test_huge_pages_are_set_aside_from_memory(options, pages):
     assert status["allocatable"].get("hugepages-2Mi", "0Mi") == f"{2 * pages}Mi"
 
 
+@pytest.mark.parametrize(
+    ("options", "storage"),
+    [
+        ({}, 30400 * 10**9),
+        ({"instance_store": False}, 200 * 2**30),
+        ({"instance_store": False, "disk_gib": 500}, 500 * 2**30),
+    ],
+)
+def test_pods_files_have_the_local_disks_or_the_volume(options, storage):
+    node, *_ = objects_of(planned("g", "p5.48xlarge", **options))
+
+    assert int(node["status"]["allocatable"]["ephemeral-storage"]) == storage
+
+
+@pytest.mark.parametrize(("names", "label"), [({"g": "g-0a1b2c3d"}, "g-0a1b2c3d"), ({}, "g")])
+def test_nodes_have_the_name_of_their_group_in_eks(names, label):
+    spot = {"capacity": Capacity.spot()}
+    fleet = nodes_of(planned("g", "p5.48xlarge", **spot), {}, names)
+
+    node, *_ = next(iter(node_objects(fleet[0], kubelet_version="v1.34.9")))
+
+    labels = node["metadata"]["labels"]
+    assert labels["eks.amazonaws.com/nodegroup"] == label
+    assert labels["eks.amazonaws.com/capacityType"] == "SPOT"
+    assert labels["eks-devices/nodegroup"] == "g"
+
+
 def test_classes_of_drivers_that_others_run_are_there_too():
     by_dra, external = {"mechanism": Mechanism.DRA}, {DeviceType.GPU}
     ours = planned("g", "p5.48xlarge", **by_dra)

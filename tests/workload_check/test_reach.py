@@ -24,7 +24,9 @@ from tests.workload_manifests import (
 )
 
 from eks_devices import (
+    Capacity,
     DeviceType,
+    EksDevicesError,
     GpuPlugin,
     NeuronInstallation,
     NodegroupSpec,
@@ -88,7 +90,7 @@ def test_labels_that_nodes_have_are_known(key: str, value: str) -> None:
         "topology.k8s.aws/zone-id",
         "kubernetes.io/hostname",
         "eks.amazonaws.com/nodegroup",
-        "eks.amazonaws.com/capacityType",
+        "eks.amazonaws.com/nodegroup-image",
         "feature.node.kubernetes.io/cpu-model.id",
         "cloud.google.com/gke-accelerator",
         "topology.gke.io/zone",
@@ -97,6 +99,54 @@ def test_labels_that_nodes_have_are_known(key: str, value: str) -> None:
 def test_labels_that_are_written_later_are_unknown(key: str) -> None:
     assert reached(nodeSelector={key: "x"}) == ("unknown", "LabelKnownAtRunTime")
     assert reached(affinity=affinity(by(key, "DoesNotExist")))[0] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("g-0a1b2c3d", ("feasible", "")),
+        ("g", ("infeasible", "NodeSelectorDiffers")),
+        ("g-4e5f6071", ("infeasible", "NodeSelectorDiffers")),
+    ],
+)
+def test_the_name_of_a_group_in_eks_is_known_where_it_is_passed(value: str, expected: Any) -> None:
+    asked = pod(limits=GPUS, nodeSelector={"eks.amazonaws.com/nodegroup": value})
+    assert verdict(PLAN, asked, nodegroup_names={"g": "g-0a1b2c3d"})["g"] == expected
+
+
+def test_who_selects_the_name_of_the_plan_by_ekss_label_is_told_of_ours() -> None:
+    asked = pod(limits=GPUS, nodeSelector={"eks.amazonaws.com/nodegroup": "g"})
+    report = checked(PLAN, asked, nodegroup_names={"g": "g-0a1b2c3d"})
+    assert "write eks-devices/nodegroup: g instead" in message(report, "NoNodegroupServesPod")
+
+
+@pytest.mark.parametrize("names", [{"g": 1}, {1: "g"}, ["g"], "g"])
+def test_names_that_are_none_are_faults(names: Any) -> None:
+    with pytest.raises(EksDevicesError, match="nodegroup_names"):
+        checked(PLAN, pod(limits=GPUS), nodegroup_names=names)
+
+
+@pytest.mark.parametrize(
+    ("options", "value"),
+    [
+        ({}, "ON_DEMAND"),
+        ({"capacity": Capacity.spot()}, "SPOT"),
+        ({"capacity": Capacity.block("cr-0123456789abcdef0")}, "CAPACITY_BLOCK"),
+    ],
+)
+def test_how_instances_are_bought_is_known(options: Any, value: str) -> None:
+    plan = plan_of(group("g", "p5.48xlarge", mechanism=PLUGIN, **options))
+    for selected in ("ON_DEMAND", "SPOT", "CAPACITY_BLOCK"):
+        asked = pod(limits=GPUS, nodeSelector={"eks.amazonaws.com/capacityType": selected})
+        status, _ = verdict(plan, asked)["g"]
+        assert (status == "feasible") is (selected == value)
+
+
+def test_nodes_with_an_image_of_the_users_own_have_the_labels_that_it_writes() -> None:
+    own = "ami-0123456789abcdef0"
+    plan = plan_of(group("g", "g6e.12xlarge", mechanism=PLUGIN, ami_id=own))
+    asked = pod(limits=GPUS, nodeSelector={"eks.amazonaws.com/capacityType": "SPOT"})
+    assert verdict(plan, asked)["g"] == ("unknown", "LabelKnownAtRunTime")
 
 
 @pytest.mark.parametrize(

@@ -436,3 +436,37 @@ def test_huge_pages_of_nodes_without_efa_are_not_known() -> None:
     )
     (found,) = report.pods[0].verdicts
     assert (found.code, "set none aside" in found.reason) == ("HugePagesUnknown", True)
+
+
+@pytest.mark.parametrize(
+    ("options", "storage", "expected"),
+    [
+        ({}, "30400G", "feasible"),
+        ({}, "30401G", "TooLittleStorage"),
+        ({"instance_store": False}, "200Gi", "feasible"),
+        ({"instance_store": False}, "201Gi", "TooLittleStorage"),
+        ({"instance_store": False, "disk_gib": 500}, "500Gi", "feasible"),
+        ({"instance_store": False, "ami_id": "ami-0123456789abcdef0"}, "900Gi", "feasible"),
+    ],
+)
+def test_storage_is_that_of_the_local_disks_or_the_volume(
+    options: Any, storage: str, expected: str
+) -> None:
+    plan = plan_of(group("p5", "p5.48xlarge", mechanism=PLUGIN, **options))
+    found = verdict(plan, pod(limits={GPU_RESOURCE: 1, "ephemeral-storage": storage}))
+    assert expected in found["p5"]
+
+
+@pytest.mark.parametrize(
+    ("instance_store", "fix"),
+    [
+        (True, "ask for less ephemeral-storage than 28312Gi"),
+        (False, "ask for less ephemeral-storage than 200Gi, or raise disk_gib of the group"),
+    ],
+)
+def test_the_storage_to_write_is_told(instance_store: bool, fix: str) -> None:
+    plan = plan_of(group("p5", "p5.48xlarge", mechanism=PLUGIN, instance_store=instance_store))
+    report = checked(plan, pod(limits={GPU_RESOURCE: 1, "ephemeral-storage": "40Ti"}))
+    told = message(report, "NoNodegroupServesPod")
+    assert "it wants 40960 GiB of ephemeral-storage" in told
+    assert told.endswith(f"for p5, {fix}")

@@ -56,6 +56,7 @@ def check_manifests(
     plan: ClusterPlan,
     *,
     planned_claims: Sequence[Mapping[str, Any]] = (),
+    nodegroup_names: Mapping[str, str] | None = None,
 ) -> ManifestReport:
     """What is wrong with manifests on the node groups of a cluster; nothing of one without groups.
 
@@ -66,6 +67,7 @@ def check_manifests(
         documents: The manifests; `origin` names the construct or chart.
         plan: The node groups.
         planned_claims: Manifests of claims whose own faults are told apart from these.
+        nodegroup_names: The names of the groups in EKS, by their names in the plan.
 
     Raises:
         EksDevicesError: The extra `check` is not installed, `CheckExtraMissing`.
@@ -78,7 +80,9 @@ def check_manifests(
         replace(one, origin=str(number), source=one.place, of_app=True)
         for number, one in enumerate(known)
     ]
-    report = check_workloads(numbered, plan, planned_claims=planned_claims)
+    report = check_workloads(
+        numbered, plan, planned_claims=planned_claims, nodegroup_names=nodegroup_names
+    )
     quiet = _Quiet(known, report, _keys(given) - _keys(known), _refused(planned_claims, plan))
     told = (_placed(_of(known, one.document), one) for one in report.remarks if not quiet.says(one))
     return ManifestReport(

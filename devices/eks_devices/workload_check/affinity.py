@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from .._yaml_text import AsYaml, wrong_in_manifest
 from ..findings import Finding, fault, meant
-from ..names import INSTANCE_TYPE_LABEL, NVIDIA_RESOURCES
+from ..names import EKS_NODEGROUP_LABEL, INSTANCE_TYPE_LABEL, NODEGROUP_LABEL, NVIDIA_RESOURCES
 from ..syntax import label_key
 from ..typecheck import is_token
 from .documents import Steps, mapping, mappings, path_of, sequence, text_of
@@ -156,6 +156,11 @@ def _obstacle(code: str, answer: _Answer, node: GroupNode, hints: Hints) -> Iter
     if has is not None and hint == f"did you mean {has}?":
         # The node that is meant comes before others.
         yield Obstacle(code, answer.reason, distance=5, fix=f"write {answer.key}: {has}")
+        return
+    if answer.key == EKS_NODEGROUP_LABEL and node.group.name in answer.wanted:
+        name = f"{NODEGROUP_LABEL}: {node.group.name}"
+        fix = f"write {name} instead, as a name in EKS changes when the group is replaced"
+        yield Obstacle(code, answer.reason, distance=5, fix=fix)
         return
     yield Obstacle(code, answer.reason, distance=6, fix=hint)
 

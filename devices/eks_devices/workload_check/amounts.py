@@ -19,11 +19,12 @@ from .documents import Steps, mapping, path_of, steps_of
 from .pods import Container, PodTemplate, containers_of
 
 CPU, MEMORY, HUGE_PAGES = "cpu", "memory", "hugepages-2Mi"
-ORDINARY: Final = (CPU, MEMORY, HUGE_PAGES)
+STORAGE: Final = "ephemeral-storage"
+ORDINARY: Final = (CPU, MEMORY, HUGE_PAGES, STORAGE)
 """What nodes are held against besides devices."""
 
 # What else has a name without a domain; the last is a field at the wrong place.
-_STANDARD: Final = (CPU, MEMORY, "ephemeral-storage", "claims")
+_STANDARD: Final = (CPU, MEMORY, STORAGE, "claims")
 _HUGE_PAGES: Final = "hugepages-"
 _ByName = dict[str, list[tuple[Container, Fraction]]]
 _PAGE: Final = "https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/"

@@ -8,6 +8,7 @@ from typing import Any
 
 from .._frozen import FrozenDict
 from .._json_values import frozen_mapping
+from ..eks_labels import eks_name_faults
 from ..findings import Finding, raise_faults, warning
 from ..names import CLAIM_KIND, TEMPLATE_KIND
 from ..plans import ClusterPlan
@@ -44,6 +45,7 @@ def check_workloads(
     *,
     planned_claims: Sequence[Mapping[str, Any]] = (),
     namespace: str = DEFAULT_NAMESPACE,
+    nodegroup_names: Mapping[str, str] | None = None,
 ) -> WorkloadReport:
     """Whether the nodes of a plan can serve the Pods that manifests make, and what else is wrong.
 
@@ -58,6 +60,8 @@ def check_workloads(
         plan: The node groups.
         planned_claims: The manifests of the claims that the plan's app makes.
         namespace: The namespace of manifests that name none; `default` unless given.
+        nodegroup_names: The names in EKS of the groups, by their names in the plan: the values of
+            the label `eks.amazonaws.com/nodegroup`, which are known at run time only unless given.
 
     Raises:
         EksDevicesError: Something else is passed than these, or the extra `check` is not
@@ -74,8 +78,9 @@ def check_workloads(
         faults.append(wrong_type("plan", plan, "a ClusterPlan", "pass what plan_cluster returns"))
     if not isinstance(namespace, str):
         faults.append(wrong_type("namespace", namespace, "a text", "pass its name"))
+    faults += eks_name_faults(nodegroup_names)
     raise_faults(faults)
-    return _Check(given, plan, planned, namespace).report()
+    return _Check(given, plan, planned, namespace, nodegroup_names).report()
 
 
 class _Check:
@@ -85,6 +90,7 @@ class _Check:
         plan: ClusterPlan,
         planned: Sequence[Mapping[str, Any]],
         namespace: str,
+        nodegroup_names: Mapping[str, str] | None,
     ) -> None:
         self._remarks: list[Remark] = []
         self._copies: dict[int, Document] = {}
@@ -97,7 +103,7 @@ class _Check:
         self._classes = tuple(one for one in self._documents if one.kind == _CLASS)
         self._claims = KnownClaims(self._documents, self._planned)
         self._own_classes = own_classes(self._classes)
-        self._serving = Serving(plan, self._classes)
+        self._serving = Serving(plan, self._classes, nodegroup_names)
         self._alone = ClaimCheck(self._serving)
 
     def _read(self, documents: Sequence[Document]) -> Iterator[Document]:

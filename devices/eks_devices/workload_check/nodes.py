@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from .._data import read_toml
+from ..eks_labels import eks_labels
 from ..feasibility.of_types import single_types
 from ..feasibility.verdicts import Verdict
 from ..instance_types import AcceleratedInstanceType, CpuArchitecture
@@ -66,19 +67,29 @@ class Obstacle:
     claim: str = ""
 
 
-def nodes_of(plan: ClusterPlan) -> tuple[GroupNode, ...]:
-    """A node for each group and instance type, in the order of the plan."""
+def nodes_of(
+    plan: ClusterPlan, nodegroup_names: Mapping[str, str] | None = None
+) -> tuple[GroupNode, ...]:
+    """A node for each group and instance type, in the order of the plan.
+
+    Args:
+        plan: The node groups.
+        nodegroup_names: Their names in EKS by those in the plan, as far as they are known.
+    """
+    names = nodegroup_names or {}
     return tuple(
-        _node(index, one)
+        _node(index, one, names.get(group.name))
         for index, group in enumerate(plan.nodegroups)
         for one in single_types(group)
     )
 
 
-def _node(index: int, group: NodegroupPlan) -> GroupNode:
+def _node(index: int, group: NodegroupPlan, name_in_eks: str | None) -> GroupNode:
     name = group.instance_type
     instance = AcceleratedInstanceType.of(name)
     architecture = _ARCHITECTURES[instance.architecture]
+    # Nodes with an image of the user's own join by what their user data says.
+    by_eks = {} if group.ami_id is not None else eks_labels(group, name_in_eks)
     return GroupNode(
         index=index,
         group=group,
@@ -90,6 +101,7 @@ def _node(index: int, group: NodegroupPlan) -> GroupNode:
             "beta.kubernetes.io/arch": architecture,
             "beta.kubernetes.io/os": _SYSTEM,
             "beta.kubernetes.io/instance-type": name,
+            **by_eks,
             **group.labels,
         },
         later=tuple(_later(group)),

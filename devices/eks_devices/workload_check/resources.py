@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from ..feasibility.classes import installed_classes
 from ..findings import alike, meant
+from ..instance_store import storage_bytes
 from ..kubernetes import gate_is_on
 from ..names import (
     CLASS_RESOURCES,
@@ -25,15 +26,16 @@ from ..names import (
 from ..plans import ClusterPlan, DevicePlan
 from ..quantities import MIB
 from ..vocabulary import DeviceType, Feature, Mechanism
-from .amounts import CPU, HUGE_PAGES, MEMORY, Amounts
+from .amounts import CPU, HUGE_PAGES, MEMORY, STORAGE, Amounts
 from .device_names import DEVICES, device_type_of
 from .documents import Document, mapping, text_of
 from .huge_pages import PAGE_MIB, reserved_pages
 from .nodes import GroupNode, Obstacle
 from .partitions import is_partition, no_partition
 
-AMOUNTS: Final = ("TooFewCpus", "TooLittleMemory", "TooFewHugePages")
+AMOUNTS: Final = ("TooFewCpus", "TooLittleMemory", "TooLittleStorage", "TooFewHugePages")
 """What a node has too little of for Pods beside devices."""
+_GIB: Final = 1024 * MIB
 _FAR, _OTHER_WAY, _TOO_SMALL, _MISSPELT = 8, 4, 3, 2
 # What managers may offer elsewhere, by settings that a node of a plan need not have.
 _OTHER_NAMES: Final = frozenset(one for some in EXTENDED_RESOURCES.values() for one in some) | {
@@ -121,7 +123,7 @@ class ResourceCheck:
                 fits.append(int(has // amount))
             elif name == HUGE_PAGES and (room := _usual_room(node, amount)):
                 fits.append(room)
-            else:
+            elif name != STORAGE:
                 obstacles.append(_pages_unknown(node, name, amount))
         if node.group.max_pods is not None:
             fits.append(node.group.max_pods)
@@ -241,7 +243,8 @@ def _capacity(node: GroupNode, name: str) -> Fraction | None:
         return Fraction((node.instance.memory_mib - _pages_mib(node)) * MIB)
     if name == HUGE_PAGES and pages is not None:
         return Fraction(pages * PAGE_MIB * MIB)
-    return None
+    storage = storage_bytes(node.group, node.instance) if name == STORAGE else None
+    return None if storage is None else Fraction(storage)
 
 
 def _pages_mib(node: GroupNode) -> int:
@@ -267,6 +270,8 @@ def _too_small(node: GroupNode, name: str, amount: Fraction, has: Fraction) -> O
     if name == CPU:
         text = f"it wants {float(amount):g} CPUs of a node with {int(has)}"
         return Obstacle("TooFewCpus", text, _TOO_SMALL, f"ask for fewer than {int(has)} CPUs")
+    if name == STORAGE:
+        return _too_little_storage(node, amount, has)
     most = f"{int(has // MIB)} MiB"
     text = f"it wants {-(-amount // MIB)} MiB of {name} of a node with at most {most}"
     if name == HUGE_PAGES:
@@ -276,3 +281,12 @@ def _too_small(node: GroupNode, name: str, amount: Fraction, has: Fraction) -> O
     text += f", since {pages} MiB are set aside in huge pages" if pages else ""
     fix = f"ask for less {name} than {int(has // MIB)}Mi"
     return Obstacle("TooLittleMemory", text, _TOO_SMALL, fix)
+
+
+def _too_little_storage(node: GroupNode, amount: Fraction, has: Fraction) -> Obstacle:
+    most = int(has // _GIB)
+    where = "local disks" if node.group.instance_store else "a volume"
+    text = f"it wants {-(-amount // _GIB)} GiB of {STORAGE} of a node with {where} of {most} GiB"
+    fix = f"ask for less {STORAGE} than {most}Gi"
+    fix += "" if node.group.instance_store else ", or raise disk_gib of the group"
+    return Obstacle("TooLittleStorage", text, _TOO_SMALL, fix)

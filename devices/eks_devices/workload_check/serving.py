@@ -45,11 +45,17 @@ class Serving:
     Args:
         plan: The node groups.
         classes: The DeviceClasses among the manifests.
+        nodegroup_names: The names of the groups in EKS, as far as they are known.
     """
 
-    def __init__(self, plan: ClusterPlan, classes: tuple[Document, ...]) -> None:
+    def __init__(
+        self,
+        plan: ClusterPlan,
+        classes: tuple[Document, ...],
+        nodegroup_names: Mapping[str, str] | None = None,
+    ) -> None:
         self.plan = plan
-        self._nodes = nodes_of(plan)
+        self._nodes = nodes_of(plan, nodegroup_names)
         self.judge = ClaimJudge(plan, self._nodes, classes)
         self.reach = Reach(plan, self._nodes)
         self.resources = ResourceCheck(plan, classes)

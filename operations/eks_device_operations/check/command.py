@@ -55,6 +55,7 @@ def check_files(
             planned.plan,
             planned_claims=planned.claims,
             namespace=namespace,
+            nodegroup_names=planned.nodegroup_names,
         )
     except EksDevicesError as error:
         raise OperationError(*map(_missing, error.faults)) from error

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 from typing import Any, Final
 
-from eks_devices import AcceleratedInstanceType, CapacityKind, CpuArchitecture, NodegroupPlan
+from eks_devices import AcceleratedInstanceType, CpuArchitecture, NodegroupPlan
+from eks_devices.eks_labels import eks_labels
+from eks_devices.instance_store import storage_bytes
 
 from .client import Object
 
@@ -13,21 +15,18 @@ _REGION: Final = "us-east-2"
 _ZONE: Final = f"{_REGION}a"
 # A plan without a number leaves it to the AMI; this is the kubelet's own default.
 _PODS: Final = 110
-_CAPACITY_TYPES: Final = {
-    CapacityKind.SPOT: "SPOT",
-    CapacityKind.CAPACITY_BLOCK: "CAPACITY_BLOCK",
-}
 
 
-def group_node(group: NodegroupPlan, name: str, *, kubelet_version: str) -> Object:
+def group_node(
+    group: NodegroupPlan, name: str, *, kubelet_version: str, nodegroup_name: str | None = None
+) -> Object:
     """A node of a planned group as it joins, before any manager offers its devices.
 
     Args:
         group: The plan of the group.
         name: The name of the Node object.
         kubelet_version: Such as `v1.34.2`.
-
-    Source: https://docs.aws.amazon.com/eks/latest/userguide/managed-node-groups.html
+        nodegroup_name: The name of the group in EKS; that of the plan unless given.
     """
     instance = AcceleratedInstanceType.of(group.instance_type)
     node = plain_node(
@@ -36,19 +35,23 @@ def group_node(group: NodegroupPlan, name: str, *, kubelet_version: str) -> Obje
         kubelet_version=kubelet_version,
         architecture=instance.architecture,
         labels={
-            "eks.amazonaws.com/nodegroup": group.name,
-            "eks.amazonaws.com/capacityType": _CAPACITY_TYPES.get(group.capacity.kind, "ON_DEMAND"),
+            **eks_labels(group, nodegroup_name or group.name),
             **group.labels,
         },
         capacity={
             "cpu": str(instance.vcpus),
             "memory": f"{instance.memory_mib}Mi",
             "pods": str(group.max_pods or _PODS),
-            "ephemeral-storage": f"{group.disk_gib}Gi",
+            "ephemeral-storage": _storage(group, instance),
         },
     )
     node["spec"]["taints"] = [taint.to_dict() for taint in group.taints]
     return node
+
+
+def _storage(group: NodegroupPlan, instance: AcceleratedInstanceType) -> str:
+    known = storage_bytes(group, instance)
+    return f"{group.disk_gib}Gi" if known is None else str(known)
 
 
 def plain_node(

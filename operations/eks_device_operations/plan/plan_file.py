@@ -99,6 +99,7 @@ class PlannedCluster:
     claims_json: list[Any]
     delivery: tuple[str, ...]
     delivery_json: list[Any]
+    nodegroup_names: dict[str, str]
 
 
 def planned_clusters(content: Any) -> list[PlannedCluster]:
@@ -126,7 +127,14 @@ def _cluster(content: Any) -> PlannedCluster:
         claims_json=content.get("claims", []),
         delivery=_deliveries(content),
         delivery_json=content.get("delivery", []),
+        nodegroup_names=_names(content),
     )
+
+
+def _names(content: dict[str, Any]) -> dict[str, str]:
+    """The names of groups in EKS; files of older versions tell none."""
+    names = field(content, "nodegroup_names", dict) if "nodegroup_names" in content else {}
+    return {name: field(names, name, str) for name in names}
 
 
 def _deliveries(content: dict[str, Any]) -> tuple[str, ...]:

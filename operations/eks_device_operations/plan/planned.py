@@ -21,12 +21,14 @@ _KEY: Final = "manifest"
 class Planned:
     """A cluster of a plan file: its path, its plan and the manifests of its claims.
 
-    `notes` are lines about the assembly that are worth telling.
+    `nodegroup_names` are the names of its groups in EKS by those in the plan, `notes` lines about
+    the assembly that are worth telling.
     """
 
     path: str
     plan: ClusterPlan
     claims: tuple[dict[str, Any], ...]
+    nodegroup_names: dict[str, str]
     notes: tuple[str, ...] = ()
 
 
@@ -56,6 +58,7 @@ def read_plan(folder: str, cluster: str | None) -> Planned:
         path=path,
         plan=plan,
         claims=tuple(one for one in manifests if isinstance(one, dict)),
+        nodegroup_names=entry.nodegroup_names,
         notes=_problems(assembly),
     )
 

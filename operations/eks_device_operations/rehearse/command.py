@@ -91,6 +91,7 @@ def _rehearse(
         nodes=asked,
         namespace=namespace,
         seconds=seconds,
+        nodegroup_names=planned.nodegroup_names,
     )
     with (
         _refusals_told(binaries.version),

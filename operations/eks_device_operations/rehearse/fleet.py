@@ -25,12 +25,16 @@ _PAGES: Final = "hugepages-2Mi"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodesOfGroup:
-    """How many nodes a group has in a rehearsal; `group` is None for those without devices."""
+    """How many nodes a group has in a rehearsal; `group` is None for those without devices.
+
+    `name` is that of the plan, `name_in_eks` the one in EKS where it is known.
+    """
 
     name: str
     group: NodegroupPlan | None
     count: int
     why: str
+    name_in_eks: str | None = None
 
     def names(self) -> Iterator[str]:
         """The names of its nodes."""
@@ -38,8 +42,15 @@ class NodesOfGroup:
         return (f"{prefix}-{index}" for index in range(self.count))
 
 
-def nodes_of(plan: ClusterPlan, asked: Mapping[str, int]) -> tuple[NodesOfGroup, ...]:
+def nodes_of(
+    plan: ClusterPlan, asked: Mapping[str, int], nodegroup_names: Mapping[str, str] | None = None
+) -> tuple[NodesOfGroup, ...]:
     """How many nodes each group has: as asked, else as it starts, else as many as it may have.
+
+    Args:
+        plan: The node groups.
+        asked: Numbers of nodes by the names of groups.
+        nodegroup_names: The names of groups in EKS, as far as they are known.
 
     Raises:
         OperationError: A number is for a group that the plan does not have.
@@ -50,16 +61,17 @@ def nodes_of(plan: ClusterPlan, asked: Mapping[str, int]) -> tuple[NodesOfGroup,
         raise OperationError(
             f"--nodes names {', '.join(unknown)}; allowed: {', '.join([*names, ordinary])}"
         )
-    found = [_of_group(group, asked.get(group.name)) for group in plan.nodegroups]
+    known = nodegroup_names or {}
+    found = [_of_group(one, asked.get(one.name), known.get(one.name)) for one in plan.nodegroups]
     count, why = asked.get(ordinary, _ORDINARY_NODES), "as asked for"
     if ordinary not in asked:
         why = "the plan does not tell of nodes without devices"
     return (*found, NodesOfGroup(name=ordinary, group=None, count=count, why=why))
 
 
-def _of_group(group: NodegroupPlan, asked: int | None) -> NodesOfGroup:
+def _of_group(group: NodegroupPlan, asked: int | None, name_in_eks: str | None) -> NodesOfGroup:
     count, why = _count(group) if asked is None else (asked, "as asked for")
-    return NodesOfGroup(name=group.name, group=group, count=count, why=why)
+    return NodesOfGroup(name=group.name, group=group, count=count, why=why, name_in_eks=name_in_eks)
 
 
 def _count(group: NodegroupPlan) -> tuple[int, str]:
@@ -99,15 +111,17 @@ def node_objects(nodes: NodesOfGroup, *, kubelet_version: str) -> Iterator[tuple
         if nodes.group is None:
             yield (_ordinary_node(name, kubelet_version),)
         else:
-            yield _node_of(nodes.group, name, kubelet_version)
+            yield _node_of(nodes.group, nodes.name_in_eks, name, kubelet_version)
 
 
 def _ordinary_node(name: str, kubelet_version: str) -> Object:
     return plain_node(name, instance_type="ordinary", kubelet_version=kubelet_version)
 
 
-def _node_of(group: NodegroupPlan, name: str, kubelet_version: str) -> tuple[Object, ...]:
-    node = group_node(group, name, kubelet_version=kubelet_version)
+def _node_of(
+    group: NodegroupPlan, name_in_eks: str | None, name: str, kubelet_version: str
+) -> tuple[Object, ...]:
+    node = group_node(group, name, kubelet_version=kubelet_version, nodegroup_name=name_in_eks)
     offered = {key: str(count) for key, count in group.extended_resources.items()}
     pages = usual_pages(group) or 0
     capacity = (

@@ -30,7 +30,11 @@ class Judgement:
 
 
 def judged(
-    plan: ClusterPlan, items: Sequence[Item], claims: Sequence[Object], namespace: str
+    plan: ClusterPlan,
+    items: Sequence[Item],
+    claims: Sequence[Object],
+    namespace: str,
+    nodegroup_names: Mapping[str, str],
 ) -> Judgement:
     """What the library's check says of the Pods of objects, if its engine is installed.
 
@@ -39,10 +43,17 @@ def judged(
         items: All objects of files, claims and DeviceClasses among them.
         claims: The manifests of the claims of the plan.
         namespace: Where objects are that name no namespace.
+        nodegroup_names: The names of groups in EKS, by their names in the plan.
     """
     documents = [Document(origin=str(at), content=one.content) for at, one in enumerate(items)]
     try:
-        report = check_workloads(documents, plan, planned_claims=claims, namespace=namespace)
+        report = check_workloads(
+            documents,
+            plan,
+            planned_claims=claims,
+            namespace=namespace,
+            nodegroup_names=nodegroup_names,
+        )
     except EksDevicesError as error:
         return Judgement(silence="; ".join(one.message for one in error.faults))
     found: dict[int, list[tuple[Verdict, ...]]] = defaultdict(list)

@@ -59,6 +59,7 @@ class Rehearsal:
         nodes: How many nodes groups have, where not as the plan says.
         namespace: Where objects are that name no namespace.
         seconds: How long to wait for the scheduler at most.
+        nodegroup_names: The names of groups in EKS, by their names in the plan.
     """
 
     plan: ClusterPlan
@@ -67,6 +68,7 @@ class Rehearsal:
     nodes: Mapping[str, int] = field(default_factory=dict)
     namespace: str = "default"
     seconds: float = 300
+    nodegroup_names: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +108,8 @@ def rehearse_on(api: Api, rehearsal: Rehearsal, *, kubelet_version: str) -> Rehe
     Raises:
         OperationError: The files make no Pods.
     """
-    space, fleet = rehearsal.namespace, nodes_of(rehearsal.plan, rehearsal.nodes)
+    space, names = rehearsal.namespace, rehearsal.nodegroup_names
+    fleet = nodes_of(rehearsal.plan, rehearsal.nodes, names)
     workloads, others, repeated = _to_send(rehearsal)
     clock = _Clock()
     nodes = join_all(api, rehearsal.plan, fleet, kubelet_version=kubelet_version)
@@ -129,7 +132,7 @@ def rehearse_on(api: Api, rehearsal: Rehearsal, *, kubelet_version: str) -> Rehe
             evicted=watch.evicted,
             by_claims=_by_claims(api, kubelet_version),
         )
-    judgement = judged(rehearsal.plan, rehearsal.items, rehearsal.claims, space)
+    judgement = judged(rehearsal.plan, rehearsal.items, rehearsal.claims, space, names)
     return Rehearsed(
         results=_results(rehearsal, taken, seen, judgement),
         sent=sent,
