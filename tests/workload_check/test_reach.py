@@ -243,7 +243,9 @@ def test_terms_are_alternatives_and_their_expressions_hold_together() -> None:
 
 def test_preferred_affinity_keeps_nobody_away() -> None:
     preferred = {
-        "preferredDuringSchedulingIgnoredDuringExecution": [{"preference": by("x", "Exists")}]
+        "preferredDuringSchedulingIgnoredDuringExecution": [
+            {"weight": 1, "preference": by("x", "Exists")}
+        ]
     }
     assert reached(affinity={"nodeAffinity": preferred})[0] == "feasible"
 

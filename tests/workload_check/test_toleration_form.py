@@ -126,35 +126,6 @@ def test_a_selector_of_nodes_that_is_refused_is_told(value: Any, code: str) -> N
     assert code in {one.finding.code for one in report.remarks}
 
 
-def affinity(**expression: Any) -> dict[str, Any]:
-    terms = [{"matchExpressions": [{"key": "a", "values": ["b"], **expression}]}]
-    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
-    return {"nodeAffinity": required}
-
-
-@pytest.mark.parametrize(
-    ("expression", "fix"),
-    [
-        ({"operator": "in"}, "did you mean In"),
-        ({"operator": "Equals"}, "In"),
-        ({}, "write In"),
-    ],
-)
-def test_an_operator_of_node_affinity_that_there_is_not_is_told(
-    expression: dict[str, Any], fix: str
-) -> None:
-    report = checked(plan_of(P5), pod(affinity=affinity(**expression)))
-    (found,) = [one for one in report.remarks if one.finding.code == "MalformedAffinity"]
-    assert found.steps[-2:] == (0, "operator")
-    assert fix in found.finding.fix
-
-
-@pytest.mark.parametrize("operator", ["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"])
-def test_an_operator_of_node_affinity_is_told_nothing(operator: str) -> None:
-    report = checked(plan_of(P5), pod(affinity=affinity(operator=operator)))
-    assert "MalformedAffinity" not in {one.finding.code for one in report.remarks}
-
-
 @pytest.mark.parametrize(
     ("resource", "amount", "fix"),
     [

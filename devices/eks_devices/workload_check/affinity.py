@@ -7,18 +7,16 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from .._yaml_text import AsYaml, wrong_in_manifest
-from ..findings import Finding, fault, meant
+from .._yaml_text import wrong_in_manifest
+from ..findings import Finding, meant
 from ..names import EKS_NODEGROUP_LABEL, INSTANCE_TYPE_LABEL, NODEGROUP_LABEL, NVIDIA_RESOURCES
 from ..syntax import label_key
 from ..typecheck import is_token
+from .affinity_form import REQUIRED
 from .documents import Steps, mapping, mappings, path_of, sequence, text_of
 from .nodes import GroupNode, Obstacle
 from .pods import PodTemplate
 
-_OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
-_PAGE: Final = "https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/"
-_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 _LONGEST_LIST: Final = 4
 _DISCOVERY: Final = (
@@ -98,7 +96,7 @@ def label_obstacles(spec: Mapping[str, Any], node: GroupNode, hints: Hints) -> I
             # One is enough to keep Pods away.
             break
     affinity = mapping(mapping(spec, "affinity"), "nodeAffinity")
-    if affinity.get(_REQUIRED) is not None:
+    if affinity.get(REQUIRED) is not None:
         yield from _obstacle("NodeAffinityDiffers", _any_term(_terms(spec), node), node, hints)
 
 
@@ -115,35 +113,11 @@ def selector_faults(pod: PodTemplate) -> Iterator[tuple[Steps, Finding]]:
             yield steps, wrong_in_manifest(path_of(steps), wanted, "a text, the label's value", fix)
         elif not is_token(key):
             yield from ((steps, one) for one in label_key(key, path_of(steps)))
-    yield from _operator_faults(pod)
-
-
-def _operator_faults(pod: PodTemplate) -> Iterator[tuple[Steps, Finding]]:
-    base: Steps = ("affinity", "nodeAffinity", _REQUIRED, "nodeSelectorTerms")
-    required = mapping(mapping(mapping(pod.spec, "affinity"), "nodeAffinity"), _REQUIRED)
-    for at, term in mappings(required, "nodeSelectorTerms"):
-        for field in ("matchExpressions", "matchFields"):
-            for index, one in mappings(term, field):
-                operator, steps = one.get("operator"), (*base, at, field, index, "operator")
-                if operator not in _OPERATORS and not is_token(operator):
-                    yield steps, _no_operator(path_of(steps), operator)
-
-
-def _no_operator(path: str, operator: object) -> Finding:
-    return fault(
-        "MalformedAffinity",
-        path,
-        "the API server knows no such operator",
-        got=AsYaml(operator),
-        allowed=", ".join(_OPERATORS),
-        fix=(meant(operator, _OPERATORS) if operator else "") or "write In, with values:",
-        source=_PAGE,
-    )
 
 
 def _terms(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     affinity = mapping(mapping(spec, "affinity"), "nodeAffinity")
-    return [one for _, one in mappings(mapping(affinity, _REQUIRED), "nodeSelectorTerms")]
+    return [one for _, one in mappings(mapping(affinity, REQUIRED), "nodeSelectorTerms")]
 
 
 def _obstacle(code: str, answer: _Answer, node: GroupNode, hints: Hints) -> Iterator[Obstacle]:

@@ -14,6 +14,7 @@ from ..names import CLAIM_KIND, TEMPLATE_KIND
 from ..plans import ClusterPlan
 from ..typecheck import listed, wrong_type
 from .affinity import selector_faults
+from .affinity_form import affinity_faults
 from .amounts import Amounts, amount_faults, amounts_of
 from .claim_places import places_in
 from .claim_versions import version_faults
@@ -235,6 +236,7 @@ class _Check:
             *(told for rule in rules for told in rule(context)),
             *amount_faults(pod),
             *selector_faults(pod),
+            *affinity_faults(pod.spec),
             *toleration_faults(pod, version),
         ]
 

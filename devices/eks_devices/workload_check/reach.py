@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from ..names import DEFAULT_SCHEDULER, NEURON_SCHEDULER
 from ..plans import ClusterPlan
 from .affinity import Hints, label_obstacles
+from .affinity_form import affinity_faults
 from .documents import mapping, text_of
 from .nodes import GroupNode, Obstacle
 from .pods import PodTemplate
@@ -42,8 +43,11 @@ class Reach:
         key = self.key(pod, resources)
         if key not in self._known:
             tolerations = tolerations_of(pod, resources)
+            # Affinity that the API server refuses says nothing of nodes, and is told itself.
+            refused = any(affinity_faults(pod.spec))
+            spec = {**pod.spec, "affinity": None} if refused else pod.spec
             self._known[key] = tuple(
-                tuple(self._of_node(pod, node, tolerations)) for node in self._nodes
+                tuple(self._of_node(pod, spec, node, tolerations)) for node in self._nodes
             )
         return self._known[key]
 
@@ -55,7 +59,11 @@ class Reach:
         return (read, pod.spec.get("tolerations"), resources, is_daemon, pod.is_partial)
 
     def _of_node(
-        self, pod: PodTemplate, node: GroupNode, tolerations: tuple[Toleration, ...]
+        self,
+        pod: PodTemplate,
+        spec: Mapping[str, Any],
+        node: GroupNode,
+        tolerations: tuple[Toleration, ...],
     ) -> Iterator[Obstacle]:
         other = self.other_scheduler(pod)
         if text_of(pod.spec, "nodeName"):
@@ -68,7 +76,7 @@ class Reach:
         if system not in ("", "linux"):
             text = f"the Pod is for {system[:40]}, and the nodes run Linux"
             yield Obstacle("OtherSystem", text, distance=8)
-        yield from label_obstacles(pod.spec, node, self._hints)
+        yield from label_obstacles(spec, node, self._hints)
         certain = not (pod.is_partial or other)
         yield from taint_obstacles(node, tolerations, is_certain=certain)
 
