@@ -74,6 +74,22 @@ def test_all_under_a_constraint_is_refused_with_the_number_to_write(requests, op
     assert fix in found.fix
 
 
+@pytest.mark.parametrize(
+    ("match", "instance_type", "fix"),
+    [
+        (DEVICES, "trn2.48xlarge", "here 16"),
+        (MatchAttribute.of("resource.aws.com/devicegroup4_id"), "trn2.48xlarge", "here 4"),
+        (DEVICES, "inf2.48xlarge", "write the number of devices"),
+    ],
+)
+def test_all_neuron_devices_of_a_group_are_those_that_it_has(match, instance_type, fix):
+    found = fault_of(lambda: devices(make(R.neuron(ALL), match=match), instance_type))
+
+    assert found.code == "AllWithConstraint"
+    assert fix in found.fix
+    assert "devicegroup0" not in found.got
+
+
 def test_all_under_a_constraint_is_refused_without_a_type_too():
     found = fault_of(lambda: devices(make(R.gpu(ALL), R.efa(2), match=ROOT)))
 

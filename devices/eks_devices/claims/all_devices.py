@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..findings import Finding, fault
 from ..instance_types import AcceleratedInstanceType
 from ..network import default_efa_count
-from ..published import pcie_roots
+from ..published import device_group_sizes, pcie_roots
 from .alignment import open_efas
 from .asked import Asked, Constraint
 from .choices import changed, choices, places_of
@@ -58,11 +58,17 @@ def _with_constraint(
         path,
         "with a constraint, the first device that breaks it is an error to the scheduler, which "
         "gives up the Pod, also on other nodes",
-        got=f"all devices under a constraint on {constraint.attribute}",
+        got=f"all devices under a constraint on {_constrained_by(constraint)}",
         allowed="a number of devices",
         fix=f"write the number, here {count}" if count else "write the number of devices",
         source=_EFA_PAGE if option.kind is RequestKind.EFA else DRA_PAGE,
     )
+
+
+def _constrained_by(constraint: Constraint) -> str:
+    if isinstance(constraint, MatchAttribute) and constraint.is_sized:
+        return "their device group"
+    return constraint.attribute
 
 
 def _instead(
@@ -75,8 +81,20 @@ def _instead(
     """The number of devices that a constraint allows, as far as that is known."""
     if option.selectors:
         return None
-    if not isinstance(constraint, MatchAttribute) or not constraint.is_pcie_root:
-        return None if isinstance(constraint, MatchAttribute) else all_devices(instance, option)
+    if not isinstance(constraint, MatchAttribute):
+        return all_devices(instance, option)
+    if option.kind is RequestKind.NEURON:
+        return _of_group(constraint, instance)
+    return _of_root(asked, request, option, instance) if constraint.is_pcie_root else None
+
+
+def _of_root(
+    asked: Asked,
+    request: DeviceRequest,
+    option: DeviceRequest,
+    instance: AcceleratedInstanceType,
+) -> int | None:
+    """The GPUs that a PCIe root has, or the EFAs that it has for the others of a claim."""
     if option.kind in WHOLE_GPUS:
         return max((root.gpus for root in pcie_roots(instance.name) or ()), default=None)
     if option.kind is not RequestKind.EFA:
@@ -86,3 +104,10 @@ def _instead(
     opened = changed(asked, requests=(changed(option, **exact), *others))
     found = open_efas(next(choices(opened)), instance)
     return None if isinstance(found, Finding) else found
+
+
+def _of_group(constraint: MatchAttribute, instance: AcceleratedInstanceType) -> int | None:
+    """The Neuron devices of the group that a match names, or of the largest one of a type."""
+    sizes = device_group_sizes(instance.name)
+    size = max(sizes, default=0) if constraint.is_sized else constraint.group_size(0)
+    return size if size in sizes else None

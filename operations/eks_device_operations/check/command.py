@@ -50,13 +50,7 @@ def check_files(
     try:
         given = read_files(names, without=plan)
         documents = _documents(given.documents)
-        report = check_workloads(
-            [one for one, _ in documents.values()],
-            planned.plan,
-            planned_claims=planned.claims,
-            namespace=namespace,
-            nodegroup_names=planned.nodegroup_names,
-        )
+        report = _report([one for one, _ in documents.values()], planned, namespace)
     except EksDevicesError as error:
         raise OperationError(*map(_missing, error.faults)) from error
     places = Places({origin: source for origin, (_, source) in documents.items()})
@@ -71,6 +65,16 @@ def check_files(
         code=max(WRONG if is_wrong else FINE, given.code),
         text=text,
         messages=(*planned.notes, *_messages(given, looked_at)),
+    )
+
+
+def _report(documents: Sequence[Document], planned: Planned, namespace: str) -> WorkloadReport:
+    return check_workloads(
+        documents,
+        planned.plan,
+        planned_claims=planned.claims,
+        namespace=namespace,
+        nodegroup_names=planned.nodegroup_names,
     )
 
 
