@@ -31,7 +31,12 @@ def job(*templates: str, name: str = "train", **spec: Any) -> dict[str, Any]:
         "image": "train",
         "resources": {"claims": [{"name": one} for one in templates]},
     }
-    pod = {"tolerations": [TOLERATION], "resourceClaims": claims, "containers": [container]}
+    pod = {
+        "restartPolicy": "Never",
+        "tolerations": [TOLERATION],
+        "resourceClaims": claims,
+        "containers": [container],
+    }
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",

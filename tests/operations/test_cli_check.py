@@ -54,6 +54,7 @@ spec:
         resources:
           claims:
           - name: gpu
+      restartPolicy: Never
 """
 RIGHT, WRONG = TEXT.replace("COUNT", "4"), TEXT.replace("COUNT", "9")
 PLAN = plan_of(P5, P4D)

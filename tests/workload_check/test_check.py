@@ -51,6 +51,7 @@ def pod_spec(*templates: str, **more: Any) -> dict[str, Any]:
     claims = [{"name": one, "resourceClaimTemplateName": one} for one in templates]
     resources = {"claims": [{"name": one} for one in templates]}
     return {
+        "restartPolicy": "Never",
         "tolerations": [TOLERATION],
         "resourceClaims": claims,
         "containers": [{"name": "main", "image": "train", "resources": resources}],

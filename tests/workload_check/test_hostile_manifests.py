@@ -161,7 +161,11 @@ def test_specs_of_any_shape_are_looked_at_without_harm(spec: Any, containers: An
 
 def test_thousands_of_containers_resources_and_labels_take_a_moment() -> None:
     containers = [
-        {"name": f"c{at}", "resources": {"limits": {f"example.com/r{at}": 1, "nvidia.com/gpu": 1}}}
+        {
+            "name": f"c{at}",
+            "image": "x",
+            "resources": {"limits": {f"example.com/r{at}": 1, "nvidia.com/gpu": 1}},
+        }
         for at in range(1000)
     ]
     labels = {f"label{at}": "x" for at in range(2000)}

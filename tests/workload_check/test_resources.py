@@ -289,7 +289,7 @@ def test_amounts_of_memory_that_are_none_are_told(amount: Any) -> None:
 
 def test_a_request_that_differs_from_its_limit_is_refused() -> None:
     both = {"limits": {GPU_RESOURCE: 2}, "requests": {GPU_RESOURCE: 1}}
-    report = checked(plan_of(G6E), pod(containers=[{"name": "a", "resources": both}]))
+    report = checked(plan_of(G6E), pod(containers=[{"name": "a", "image": "x", "resources": both}]))
     assert codes(report) == ["RequestNotEqualToLimit"]
 
 

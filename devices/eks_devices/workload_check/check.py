@@ -22,6 +22,7 @@ from .claimed import KnownClaims, PodClaim
 from .claims_alone import ClaimCheck
 from .class_places import places_of_class
 from .documents import DEFAULT_NAMESPACE, Document, Steps, flattened, path_of, plain
+from .kind_form import kind_findings, lost_pods
 from .lists import item_faults
 from .object_form import object_faults
 from .pods import PodTemplate
@@ -125,7 +126,7 @@ class _Check:
         return [plain(one) for one in copies if isinstance(one, FrozenDict)]
 
     def report(self) -> WorkloadReport:
-        self._of_versions()
+        self._of_documents()
         pods = list(PodFinder(self._documents).pods())
         claims = [tuple(self._claims.of(pod)) for pod in pods]
         alone = self._of_claims()
@@ -186,8 +187,9 @@ class _Check:
             copies=self._copies,
         )
 
-    def _of_versions(self) -> None:
+    def _of_documents(self) -> None:
         for one in self._documents:
+            self._note(one, lost_pods(one))
             if one.kind in (CLAIM_KIND, TEMPLATE_KIND, _CLASS):
                 version = self._plan.kubernetes_version
                 self._note(one, [((), found) for found in version_faults(one, version)])
@@ -217,6 +219,7 @@ class _Check:
         amounts = amounts_of(pod)
         if not self._serving.asks_for_devices(pod, amounts):
             return None
+        self._note(pod.document, kind_findings(pod))
         self._note(pod.document, unknown_names(pod, claims, self._claims), below=pod.steps)
         judged = self._serving.of_pod(pod, claims, amounts)
         for one, verdict in self._of_verdicts(pod, claims, amounts, judged):

@@ -9,7 +9,7 @@ from typing import Final
 from ..feasibility.verdicts import Status, Verdict
 from ..findings import Finding, Severity
 from .claimed import PodClaim
-from .documents import Document
+from .documents import Document, Steps
 from .pods import PodTemplate
 from .report import Remark
 
@@ -63,7 +63,7 @@ class Refusals:
 
     def __init__(self, remarks: Iterable[Remark], classes: Collection[str]) -> None:
         wrong = [one for one in remarks if is_refusal(one.finding)]
-        self._steps: dict[int, list[tuple[str | int, ...]]] = {}
+        self._steps: dict[int, list[Steps]] = {}
         for one in wrong:
             self._steps.setdefault(id(one.document), []).append(one.steps)
         self._spaces = {one.document.name for one in wrong if one.document.kind == "Namespace"}
@@ -79,8 +79,7 @@ class Refusals:
             claims: The claims that it names.
             classes: The classes that these name.
         """
-        within = len(pod.steps)
-        if any(steps[:within] == pod.steps for steps in self._of(pod.document)):
+        if any(_is_around(steps, pod.steps) for steps in self._of(pod.document)):
             return Refusal("PodRefused", "the API server refuses the Pod")
         if pod.document.namespace in self._spaces:
             return Refusal("NamespaceRefused", "the API server refuses the Pod's namespace")
@@ -102,8 +101,13 @@ class Refusals:
             return None
         return Refusal(_CLASS, f"the API server refuses the DeviceClass {wrong}")
 
-    def _of(self, document: Document) -> list[tuple[str | int, ...]]:
+    def _of(self, document: Document) -> list[Steps]:
         return self._steps.get(id(document), [])
+
+
+def _is_around(steps: Steps, pod: Steps) -> bool:
+    """Whether what is refused is in a Pod, or the Pod in it; all of a document is not meant."""
+    return bool(steps) and all(one == other for one, other in zip(steps, pod, strict=False))
 
 
 def told_as(refusal: Refusal | None, verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:

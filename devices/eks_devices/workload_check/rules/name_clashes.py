@@ -15,7 +15,7 @@ from .context import Context
 from .whole import ToldOfDocument, Whole
 
 _STEPS: Final = ("metadata", "name")
-_UNCHANGING: Final = ("Pod", "Job")
+_UNCHANGING: Final = (("", "Pod"), ("batch", "Job"))
 _APART: Final = ", unless the files are for two clusters"
 _PODS: Final = "https://kubernetes.io/docs/concepts/workloads/pods/#pod-update-and-replacement"
 _PAGE: Final = (
@@ -57,7 +57,8 @@ def pod_clashes(whole: Whole) -> Iterator[ToldOfDocument]:
     seen: dict[tuple[str, str, str], tuple[Document, Document]] = {}
     for document, copy in whole.readable_documents:
         key = (copy.kind, copy.namespace, copy.name)
-        if copy.kind not in _UNCHANGING or not mapping(copy.content, "metadata").get("name"):
+        is_one = (copy.api_group, copy.kind) in _UNCHANGING
+        if not is_one or not mapping(copy.content, "metadata").get("name"):
             continue
         first, of_first = seen.setdefault(key, (document, copy))
         if with_devices.isdisjoint({id(document), id(first)}):
