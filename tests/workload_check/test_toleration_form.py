@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.workload_manifests import P5, checked, plan_of, pod
+from tests.workload_manifests import P5, checked, group, plan_of, pod
+
+from eks_devices.taints import Taint, TaintEffect
 
 CODES = {"MalformedToleration", "OperatorNotServed", "UnknownField", "WrongType"}
 
@@ -56,7 +58,7 @@ def told(tolerations: Any) -> list[tuple[str, Any, str]]:
             {"key": "a", "operator": "Exists", "tolerationSeconds": 5},
             "MalformedToleration",
             "tolerationSeconds",
-            "write effect: NoExecute",
+            "leave tolerationSeconds out, or where the taint has it, write effect: NoExecute",
         ),
         (
             {"key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": "5"},
@@ -72,6 +74,34 @@ def test_a_toleration_that_is_refused_is_told_once(
     ((found, steps, said),) = told([toleration])
     assert (found, steps) == (code, ("tolerations", 0, field))
     assert fix in said
+
+
+@pytest.mark.parametrize(
+    ("toleration", "fix"),
+    [
+        ({"key": "nvidia.com/gpu"}, "and nvidia.com/gpu=present:NoSchedule of the nodes does not"),
+        ({"key": ""}, "and nvidia.com/gpu=present:NoSchedule of the nodes does not"),
+        ({"key": "a", "effect": "NoSchedule"}, "and those with NoSchedule do not"),
+        ({"key": "nvidia.com/gpu", "effect": "PreferNoSchedule"}, "those with PreferNoSchedule do"),
+    ],
+)
+def test_seconds_of_a_taint_that_evicts_nobody_are_to_be_left_out(
+    toleration: dict[str, str], fix: str
+) -> None:
+    ((_, _, said),) = told([{**toleration, "operator": "Exists", "tolerationSeconds": 5}])
+    assert said.startswith("leave tolerationSeconds out: ")
+    assert fix in said
+    assert "NoExecute" not in said
+
+
+@pytest.mark.parametrize("key", ["nvidia.com/gpu", "node.kubernetes.io/unreachable"])
+def test_seconds_of_a_taint_that_evicts_need_its_effect(key: str) -> None:
+    taint = Taint(key="nvidia.com/gpu", value="busy", effect=TaintEffect.NO_EXECUTE)
+    tainted = group("p5", "p5.48xlarge", taints=(taint,))
+    toleration = {"key": key, "operator": "Exists", "tolerationSeconds": 5}
+    report = checked(plan_of(tainted), pod(tolerations=[toleration]))
+    (found,) = (one.finding for one in report.remarks if one.finding.code in CODES)
+    assert found.fix == "write effect: NoExecute"
 
 
 @pytest.mark.parametrize(

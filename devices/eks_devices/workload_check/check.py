@@ -234,13 +234,12 @@ class _Check:
     def _of_pod_itself(self, pod: PodTemplate, context: Context) -> list[tuple[Steps, Finding]]:
         """What is wrong with Pods whatever nodes there are."""
         rules = () if pod.is_partial else RULES
-        version = self._plan.kubernetes_version
         return [
             *(told for rule in rules for told in rule(context)),
             *amount_faults(pod),
             *selector_faults(pod),
             *affinity_faults(pod.spec),
-            *toleration_faults(pod, version),
+            *toleration_faults(pod, self._plan),
         ]
 
     def _of_verdicts(

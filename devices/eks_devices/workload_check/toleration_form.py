@@ -8,8 +8,9 @@ from typing import Any, Final
 from .._yaml_text import AsYaml, wrong_in_manifest
 from ..findings import Finding, alike, fault, meant
 from ..kubernetes import gate_is_on
+from ..plans import ClusterPlan
 from ..syntax import is_label_key, is_label_value
-from ..taints import TaintEffect
+from ..taints import Taint, TaintEffect
 from ..typecheck import is_token
 from .documents import Steps, path_of
 from .pods import PodTemplate
@@ -21,14 +22,21 @@ _EFFECTS: Final = tuple(str(one) for one in TaintEffect)
 _SECONDS: Final = "tolerationSeconds"
 _TEXTS: Final = ("key", "operator", "value", "effect")
 _FIELDS: Final = (*_TEXTS, _SECONDS)
+# Those of the control plane about nodes that are lost, which alone have this effect by themselves.
+_OF_LOST_NODES: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 _AS_TAINT: Final = "write it as the taint has it, in letters, digits, '-', '_' and '.'"
 _PAGE: Final = "https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/"
 
 Told = tuple[Steps, Finding]
 
 
-def toleration_faults(pod: PodTemplate, version: str) -> Iterator[Told]:
-    """What the API server of a version has against what Pods tolerate, with the steps to it."""
+def toleration_faults(pod: PodTemplate, plan: ClusterPlan) -> Iterator[Told]:
+    """What the API server has against what Pods tolerate, with the steps to it.
+
+    Args:
+        pod: The template.
+        plan: The cluster, whose nodes have the taints that may be meant.
+    """
     given = pod.spec.get("tolerations")
     steps: Steps = ("tolerations",)
     if given is None or is_token(given):
@@ -38,7 +46,7 @@ def toleration_faults(pod: PodTemplate, version: str) -> Iterator[Told]:
         return
     for index, one in enumerate(given):
         if isinstance(one, Mapping) or one is None:
-            yield from _of_one(one or {}, (*steps, index), version)
+            yield from _of_one(one or {}, (*steps, index), plan)
         elif not is_token(one):
             yield _wrong((*steps, index), one, "a mapping", "write - key: ...")
 
@@ -53,7 +61,7 @@ def as_meant(toleration: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**toleration, **{name: found[0] for name, found in near.items() if found}}
 
 
-def _of_one(toleration: Mapping[str, Any], at: Steps, version: str) -> Iterator[Told]:
+def _of_one(toleration: Mapping[str, Any], at: Steps, plan: ClusterPlan) -> Iterator[Told]:
     for name in toleration:
         if name not in _FIELDS:
             fix = meant(name, _FIELDS) or "leave it out"
@@ -62,8 +70,9 @@ def _of_one(toleration: Mapping[str, Any], at: Steps, version: str) -> Iterator[
     for name in others:
         yield _wrong((*at, name), toleration[name], "a text", "write it in quotes")
     if not others and not any(is_token(toleration.get(name)) for name in _TEXTS):
-        yield from _of_words({name: toleration.get(name) or "" for name in _TEXTS}, at, version)
-        yield from _of_seconds(toleration, at)
+        words = {name: toleration.get(name) or "" for name in _TEXTS}
+        yield from _of_words(words, at, plan.kubernetes_version)
+        yield from _of_seconds(toleration, at, plan)
 
 
 def _of_words(words: Mapping[str, str], at: Steps, version: str) -> Iterator[Told]:
@@ -89,7 +98,7 @@ def _of_words(words: Mapping[str, str], at: Steps, version: str) -> Iterator[Tol
         yield _malformed((*at, "value"), value, "the value of a taint", "")
 
 
-def _of_seconds(toleration: Mapping[str, Any], at: Steps) -> Iterator[Told]:
+def _of_seconds(toleration: Mapping[str, Any], at: Steps, plan: ClusterPlan) -> Iterator[Told]:
     seconds = toleration.get(_SECONDS)
     if seconds is None or is_token(seconds):
         return
@@ -97,8 +106,31 @@ def _of_seconds(toleration: Mapping[str, Any], at: Steps) -> Iterator[Told]:
     if type(seconds) is not int:
         yield _wrong(steps, seconds, "a whole number", "write the number without quotes")
     elif toleration.get("effect") != str(TaintEffect.NO_EXECUTE):
-        fix = f"write effect: {TaintEffect.NO_EXECUTE}, or leave it out"
-        yield _malformed(steps, seconds, f"none but for {TaintEffect.NO_EXECUTE}", fix)
+        allowed = f"none but for effect: {TaintEffect.NO_EXECUTE}"
+        yield _malformed(steps, seconds, allowed, _without_seconds(toleration, plan))
+
+
+def _without_seconds(toleration: Mapping[str, Any], plan: ClusterPlan) -> str:
+    """What to write for seconds of a toleration for a taint that evicts nobody.
+
+    With the other effect it would no longer be one of the taint that is meant.
+    """
+    key, effect = toleration.get("key") or "", toleration.get("effect") or ""
+    met = [one for one in _taints(plan) if key in ("", one.key)]
+    evicting = [one for one in met if one.effect is TaintEffect.NO_EXECUTE]
+    if key in _OF_LOST_NODES or (met and evicting == met):
+        return f"write effect: {TaintEffect.NO_EXECUTE}"
+    leave = f"leave {_SECONDS} out"
+    staying = [str(one) for one in met if one not in evicting and effect in ("", one.effect)]
+    if staying:
+        return f"{leave}: it is for taints that evict Pods, and {staying[0]} of the nodes does not"
+    if effect:
+        return f"{leave}: it is for taints that evict Pods, and those with {effect} do not"
+    return f"{leave}, or where the taint has it, write effect: {TaintEffect.NO_EXECUTE}"
+
+
+def _taints(plan: ClusterPlan) -> list[Taint]:
+    return list(dict.fromkeys(one for group in plan.nodegroups for one in group.taints))
 
 
 def _not_served(steps: Steps, operator: str, version: str) -> Told:
