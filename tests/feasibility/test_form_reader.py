@@ -149,7 +149,17 @@ def requests(value: Any) -> dict[str, Any]:
             "write gpu.nvidia.com, which is the class of nvidia.com/gpu",
         ),
         (asking(deviceClassName="My.Class"), "exactly.deviceClassName", "write my.class"),
-        (asking(deviceClassName="GPU"), "deviceClassName", "write a name such as gpu.nvidia.com"),
+        (
+            asking(deviceClassName="aws.amazon.com/neurondevice"),
+            "deviceClassName",
+            "did you mean neuron.aws.com?",
+        ),
+        (
+            asking(deviceClassName="nvidia.com/mig-1g.10gb"),
+            "deviceClassName",
+            "did you mean mig.nvidia.com?",
+        ),
+        (asking(deviceClassName="GPU"), "deviceClassName", "did you mean gpu.nvidia.com?"),
         (asking(allocationMode="All", count=8), "exactly.count", "leave count out"),
         (asking(count=-1), "exactly.count", "write how many devices, from 1"),
         (asking(count=""), "exactly.count", "write how many devices, from 1"),

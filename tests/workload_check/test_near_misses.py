@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 from tests.workload_manifests import (
     DRA,
+    EFA,
+    GPU,
+    NEURON,
     P4D,
     P5,
     PLUGIN,
@@ -172,8 +175,55 @@ def test_a_class_that_is_misspelt_in_a_resource_is_not_repeated(version: str, co
 
 
 def test_a_class_of_devices_that_a_group_has_is_meant_first() -> None:
-    fix = fix_of(request("nvidia.com", 1), groups=(P5,))
-    assert fix == "did you mean gpu.nvidia.com or mig.nvidia.com?"
+    fix = fix_of(request("team.aws.co", 1), groups=(P5,))
+    assert fix == "did you mean neuron.aws.com?"
+    of_p5 = own_class("team-b", "device.driver == 'gpu.nvidia.com'")
+    of_none = own_class("team-a", "device.driver == 'neuron.aws.com'")
+    gpu = template("gpu", request("team-c", 1))
+    report = checked(plan_of(P5), of_none, of_p5, gpu, pod("gpu"))
+    assert "did you mean team-b or team-a?" in [one.finding.fix for one in report.remarks]
+
+
+def own_class(name: str, expression: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "DeviceClass",
+        "metadata": {"name": name},
+        "spec": {"selectors": [{"cel": {"expression": expression}}]},
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("efa.amazonaws.com", EFA),
+        ("efa.aws.com", EFA),
+        ("efa", EFA),
+        ("dra.net", EFA),
+        ("dranet", EFA),
+        ("networking.k8s.aws", EFA),
+        ("neuron.amazonaws.com", NEURON),
+        ("neuron", NEURON),
+        ("trainium", NEURON),
+        ("nvidia.com", GPU),
+        ("nvidia", GPU),
+        ("gpu", GPU),
+        ("gpus.nvidia.com", GPU),
+        ("big-gpu", GPU),
+        ("mig", "mig.nvidia.com"),
+        ("mif.nvidia.com", "mig.nvidia.com"),
+        ("vfio.nvidia.com", "vfio.gpu.nvidia.com"),
+        ("compute-domain.nvidia.com", "compute-domain-default-channel.nvidia.com"),
+    ],
+)
+def test_a_class_is_meant_by_what_people_call_its_devices(name: str, meant: str) -> None:
+    assert fix_of(request(name, 1), groups=(P5, TRN2)) == f"did you mean {meant}?"
+
+
+@pytest.mark.parametrize("name", ["migration", "hydra.net", "h100"])
+def test_a_class_like_none_is_told_those_of_the_nearest_nodes(name: str) -> None:
+    fix = fix_of(request(name, 1), groups=(P5, TRN2))
+    assert fix == f"name a DeviceClass of the cluster, such as {GPU}, {EFA}"
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,6 @@ def _refused(
         if ask.device_class not in classes:
             text = f"request {ask.name}: there is no DeviceClass {ask.device_class}"
             fix = class_meant(ask.device_class, node, classes)
-            fix = fix or "name a DeviceClass of the cluster"
             cause = replace(place, code="ClassNotInstalled", text=text, fix=fix)
             return Judgement(Status.INFEASIBLE, cause)
         for number, text in enumerate(ask.selectors):

@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from ...claims.published_names import published_attributes, rows
 from ...findings import meant, question
-from ...names import DEVICE_CLASSES, DRIVERS, EXTENDED_RESOURCES, GPU_CLASS, GPU_DRIVER
+from ...names import EXTENDED_RESOURCES, GPU_CLASS, GPU_DRIVER
 from ...syntax import is_dns_label, is_dns_subdomain
 from ...typecheck import path_step
+from ..class_names import class_called, driver_called
 from ..telling.near import nearest, nearest_of_all
 
 _UNLIKE: Final = re.compile(r"[^a-z0-9-]+")
@@ -35,24 +36,20 @@ def as_label(name: str) -> str:
 
 
 def as_class(name: str) -> str:
-    """A DeviceClass for what is no name of one: that of a resource, or one spelled alike."""
-    for kind, resources in EXTENDED_RESOURCES.items():
-        if name in resources:
-            return f"write {DEVICE_CLASSES[kind][0]}, which is the class of {name}"
-    return _named(name, [one for some in DEVICE_CLASSES.values() for one in some], GPU_CLASS)
+    """A DeviceClass for what is no name of one: that of a resource, or of devices."""
+    return _named(name, class_called(name), "class", GPU_CLASS)
 
 
 def as_driver(name: Any) -> str:
     """The driver that is meant by what is no name of one."""
-    for kind, resources in EXTENDED_RESOURCES.items():
-        if name in resources:
-            return f"write {DRIVERS[kind]}, which is the driver of {name}"
-    return _named(name, DRIVERS.values(), GPU_DRIVER)
+    return _named(name, driver_called(name), "driver", GPU_DRIVER)
 
 
-def _named(name: Any, known: Iterable[str], example: str) -> str:
-    if near := meant(name, known):
-        return near
+def _named(name: Any, called: str, what: str, example: str) -> str:
+    if isinstance(name, str) and any(name in some for some in EXTENDED_RESOURCES.values()):
+        return f"write {called}, which is the {what} of {name}"
+    if called:
+        return question([called])
     lowered = name.lower() if isinstance(name, str) else ""
     is_name = "." in lowered and is_dns_subdomain(lowered)
     return f"write {lowered}" if is_name else f"write a name such as {example}"

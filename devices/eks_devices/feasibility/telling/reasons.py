@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Final
 
 from ...findings import alike, question
 from ..cel.expressions import Outcome, evaluate
+from ..class_names import class_called
 from ..classes import installed_classes
 from ..search.allocation import allocate
 from ..search.endings import Cause, Ending
@@ -166,12 +168,24 @@ def _no_device_of(device_class: str, classes: Classes) -> str:
 
 
 def class_meant(name: str, node: NodeDevices, classes: Classes) -> str:
-    """The class that an unknown name may stand for, those of devices of the node first."""
+    """What to write for a class that there is not: one spelled alike, or of the devices it names.
+
+    Of several spelled alike those of devices of the node come first.
+    """
 
     def is_elsewhere(one: str) -> bool:
         return class_selected(classes[one], node.devices) == []
 
-    return question(sorted(alike(name, classes), key=is_elsewhere))
+    called = class_called(name)
+    near = alike(name, classes, least=_SAME) or [called] * bool(called) or alike(name, classes)
+    if near:
+        return question(sorted(near, key=is_elsewhere))
+    here = ", ".join(one for one in classes if not is_elsewhere(one))
+    return "name a DeviceClass of the cluster" + f", such as {here}" * bool(here)
+
+
+# Names of classes share their domains.
+_SAME: Final = 0.9
 
 
 def class_selected(texts: Sequence[str], devices: Iterable[NodeDevice]) -> list[NodeDevice]:
