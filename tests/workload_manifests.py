@@ -32,6 +32,7 @@ def group(name: str, kind: str, **options: Any) -> tuple[str, str, Any]:
 P5 = group("p5", "p5.48xlarge", mechanism=DRA)
 P4D = group("p4d", "p4d.24xlarge", mechanism=PLUGIN)
 G6E = group("g6e", "g6e.12xlarge", mechanism=PLUGIN)
+L4 = group("l4", "g6.12xlarge", mechanism=PLUGIN)
 TRN2 = group("trn2", "trn2.48xlarge", mechanism=DRA)
 TRN1 = group("trn1", "trn1.32xlarge", mechanism=PLUGIN)
 

@@ -9,6 +9,7 @@ from tests.workload_manifests import (
     DRA,
     EFA,
     GPU,
+    L4,
     NEURON,
     P4D,
     P5,
@@ -24,7 +25,6 @@ from tests.workload_manifests import (
 )
 
 L40S = group("l40s", "g6e.12xlarge", mechanism=DRA)
-L4 = group("l4", "g6.12xlarge", mechanism=PLUGIN)
 DEVICE = "device.attributes['gpu.nvidia.com']"
 MEMORY = "device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('{}')) >= 0"
 

@@ -127,28 +127,6 @@ def test_tolerations_that_are_no_list_of_mappings_are_told(value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("resource", "fix"),
-    [
-        ("gpu", "did you mean nvidia.com/gpu?"),
-        ("neuron", "did you mean aws.amazon.com/neuron?"),
-        ("NVIDIA.com/gpu", "did you mean nvidia.com/gpu?"),
-        ("nvidia.com/", "write the name with its domain"),
-        ("storage", "write the name with its domain"),
-    ],
-)
-def test_a_name_that_is_no_resource_is_told(resource: str, fix: str) -> None:
-    report = checked(plan_of(P5), pod(limits={resource: 1}))
-    found = [one.finding for one in report.remarks if one.finding.code == "MalformedResourceName"]
-    assert [one.fix for one in found] == [fix]
-
-
-@pytest.mark.parametrize("resource", ["cpu", "memory", "ephemeral-storage", "hugepages-1Gi", "a/b"])
-def test_a_name_of_a_resource_is_told_nothing(resource: str) -> None:
-    report = checked(plan_of(P5), pod(limits={resource: 1, "memory": "1Gi"}))
-    assert "MalformedResourceName" not in {one.finding.code for one in report.remarks}
-
-
-@pytest.mark.parametrize(
     ("value", "code"), [(["a"], "WrongType"), ({"a b": "c"}, "MalformedLabelKey")]
 )
 def test_a_selector_of_nodes_that_is_refused_is_told(value: Any, code: str) -> None:

@@ -10,12 +10,12 @@ from typing import Any, Final
 from .._pod_resources import extended_faults
 from .._pod_specs import taken_at_once
 from .._yaml_text import AsYaml
-from ..findings import Finding, alike, fault, question
-from ..names import CLASS_RESOURCES, EXTENDED_RESOURCES
+from ..findings import Finding, fault
+from ..names import CLASS_RESOURCES
 from ..quantities import amount_meant, quantity_of
-from ..syntax import is_extended_resource, is_label_key
-from ..typecheck import is_token
+from ..syntax import is_extended_resource
 from .documents import Steps, mapping, path_of, steps_of
+from .huge_pages import PREFIX, page_size
 from .pods import Container, PodTemplate, containers_of
 
 CPU, MEMORY, HUGE_PAGES = "cpu", "memory", "hugepages-2Mi"
@@ -23,9 +23,6 @@ STORAGE: Final = "ephemeral-storage"
 ORDINARY: Final = (CPU, MEMORY, HUGE_PAGES, STORAGE)
 """What nodes are held against besides devices."""
 
-# What else has a name without a domain; the last is a field at the wrong place.
-_STANDARD: Final = (CPU, MEMORY, STORAGE, "claims")
-_HUGE_PAGES: Final = "hugepages-"
 _ByName = dict[str, list[tuple[Container, Fraction]]]
 _PAGE: Final = "https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/"
 
@@ -49,7 +46,7 @@ def amounts_of(pod: PodTemplate) -> Amounts:
     for name, taken in sorted(_taken(pod.spec, each).items()):
         if taken <= 0:
             continue
-        if name in ORDINARY or name.startswith(_HUGE_PAGES):
+        if name in ORDINARY or (name.startswith(PREFIX) and page_size(name)):
             ordinary.append((name, taken))
         elif _is_counted(name) and taken.denominator == 1:
             devices.append((name, int(taken)))
@@ -102,9 +99,6 @@ def amount_faults(pod: PodTemplate) -> Iterator[tuple[Steps, Finding]]:
             yield steps_of(found.path), found
         for field_name, amounts in (("limits", limits), ("requests", requests)):
             for name, value in amounts.items():
-                if isinstance(name, str) and not _is_resource(name):
-                    steps = (*one.steps, "resources", field_name, name)
-                    yield steps, _no_resource(path_of(steps), name)
                 if _is_no_amount(name, value, told=field_name == "limits"):
                     steps = (*one.steps, "resources", field_name, name)
                     yield steps, _malformed(path_of(steps), name, value)
@@ -119,27 +113,6 @@ def _is_no_amount(name: object, value: object, *, told: bool) -> bool:
         return False
     amount = quantity_of(value)
     return value is not None and (amount is None or amount < 0)
-
-
-def _is_resource(name: str) -> bool:
-    """Whether Kubernetes takes a name for one of a resource; a misplaced field has a rule."""
-    if is_token(name) or name in _STANDARD or name.startswith(_HUGE_PAGES):
-        return True
-    return "/" in name and is_label_key(name)
-
-
-def _no_resource(path: str, name: str) -> Finding:
-    known = {one.partition("/")[2]: one for some in EXTENDED_RESOURCES.values() for one in some}
-    near = [known[one] for one in alike(name.partition("/")[2] or name, known)]
-    return fault(
-        "MalformedResourceName",
-        path,
-        "the API server knows no such resource",
-        got=AsYaml(name),
-        allowed="cpu, memory, ephemeral-storage, hugepages-<size>, or a name with its domain",
-        fix=question(near[:1]) or "write the name with its domain",
-        source=_PAGE,
-    )
 
 
 def _as_amount(name: str, value: object) -> str:

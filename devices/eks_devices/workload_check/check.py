@@ -28,6 +28,7 @@ from .object_form import object_faults
 from .pods import PodTemplate
 from .refused import Refusals, is_refusal, told_as
 from .report import ClaimVerdicts, PodVerdicts, Remark, WorkloadReport
+from .resource_names import name_faults
 from .rules import RULES, SET_RULES, Context, Whole
 from .rules.own_classes import own_classes
 from .serving import Judged, Serving
@@ -236,6 +237,7 @@ class _Check:
         rules = () if pod.is_partial else RULES
         return [
             *(told for rule in rules for told in rule(context)),
+            *name_faults(pod, self._plan, self._serving.resources),
             *amount_faults(pod),
             *selector_faults(pod),
             *affinity_faults(pod.spec),

@@ -10,7 +10,7 @@ from ..feasibility.verdicts import Verdict
 from ..names import TEMPLATE_KIND
 from .claimed import PodClaim
 from .documents import Document, Steps, mapping, mappings, sequence
-from .resources import AMOUNTS
+from .node_amounts import AMOUNTS
 
 _EXACTLY: Final = "exactly"
 _ALTERNATIVES: Final = "firstAvailable"

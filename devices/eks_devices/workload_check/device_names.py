@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..findings import meant
+from ..findings import alike, meant
 from ..names import (
     CLASS_RESOURCES,
+    DEVICE_CLASSES,
+    DRIVERS,
     EFA_RESOURCE,
     GPU_RESOURCE,
     NEURON_RESOURCE,
@@ -30,6 +32,8 @@ _BEGINNINGS: Final = {
     NEURON_RESOURCE: DeviceType.NEURON,
     EFA_RESOURCE: DeviceType.EFA,
 }
+# How much of a domain has to be alike.
+_ALIKE: Final = 0.8
 
 
 def device_type_of(resource: str) -> DeviceType | None:
@@ -41,10 +45,21 @@ def device_type_of(resource: str) -> DeviceType | None:
         return device_type_of_class(resource.removeprefix(CLASS_RESOURCES))
     known = _BEGINNINGS.items()
     begun = next((kind for begin, kind in known if resource.startswith(begin)), None)
-    return begun or next((kind for name, kind in known if _is_misspelt(resource, name)), None)
+    misspelt = (kind for name, kind in known if _is_misspelt(resource, name, kind))
+    return begun or next(misspelt, None) or _of_class(resource)
 
 
-def _is_misspelt(resource: str, name: str) -> bool:
+def _is_misspelt(resource: str, name: str, kind: DeviceType) -> bool:
     domain, _, own = resource.partition("/")
     right, _, right_own = name.partition("/")
-    return domain == right and bool(meant(own, [right_own]))
+    is_near = domain in (right, DRIVERS[kind], *DEVICE_CLASSES[kind])
+    # Domains of others, such as amd.com, are not taken for those of ours.
+    is_near = is_near or bool(alike(domain, [right], least=_ALIKE))
+    return is_near and bool(meant(own, [right_own]))
+
+
+def _of_class(resource: str) -> DeviceType | None:
+    """The devices of a class that a resource is named after, but for the domain."""
+    domain, _, own = resource.partition("/")
+    right = CLASS_RESOURCES.rstrip("/")
+    return device_type_of_class(own) if alike(domain, [right, *right.split(".")]) else None

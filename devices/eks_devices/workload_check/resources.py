@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
 from ..feasibility.classes import installed_classes
 from ..findings import alike, meant
-from ..instance_store import storage_bytes
 from ..kubernetes import gate_is_on
 from ..names import (
     CLASS_RESOURCES,
@@ -24,19 +23,15 @@ from ..names import (
     offered_resources,
 )
 from ..plans import ClusterPlan, DevicePlan
-from ..quantities import MIB
 from ..vocabulary import DeviceType, Feature, Mechanism
-from .amounts import CPU, HUGE_PAGES, MEMORY, STORAGE, Amounts
+from .amounts import Amounts
 from .device_names import DEVICES, device_type_of
 from .documents import Document, mapping, text_of
-from .huge_pages import PAGE_MIB, reserved_pages
+from .node_amounts import of_amount
 from .nodes import GroupNode, Obstacle
 from .partitions import is_partition, no_partition
 
-AMOUNTS: Final = ("TooFewCpus", "TooLittleMemory", "TooLittleStorage", "TooFewHugePages")
-"""What a node has too little of for Pods beside devices."""
-_GIB: Final = 1024 * MIB
-_FAR, _OTHER_WAY, _TOO_SMALL, _MISSPELT = 8, 4, 3, 2
+_FAR, _OTHER_WAY, _MISSPELT = 8, 4, 2
 # What managers may offer elsewhere, by settings that a node of a plan need not have.
 _OTHER_NAMES: Final = frozenset(one for some in EXTENDED_RESOURCES.values() for one in some) | {
     RETIRED_NEURON_RESOURCE,
@@ -94,6 +89,15 @@ class ResourceCheck:
         is_class = self._by_dra and name.startswith(CLASS_RESOURCES)
         return name.removeprefix(CLASS_RESOURCES) if is_class else ""
 
+    def is_class(self, name: str) -> bool:
+        """Whether a name is that of a DeviceClass."""
+        return name in self._class_names
+
+    def named_after(self, device_class: str) -> list[str]:
+        """The resources that stand for devices of a class, those that it names itself first."""
+        own = [name for name, one in self._classes.items() if one == device_class]
+        return [*own, f"{CLASS_RESOURCES}{device_class}"]
+
     def on_node(self, amounts: Amounts, node: GroupNode) -> OnNode:
         """What a node makes of the amounts of a Pod."""
         key = amounts, id(node)
@@ -116,15 +120,11 @@ class ResourceCheck:
             else:
                 obstacles.append(self._missing(node, name))
         for name, amount in amounts.ordinary:
-            has = _capacity(node, name)
-            if has is not None and has < amount:
-                obstacles.append(_too_small(node, name, amount, has))
-            elif has is not None:
-                fits.append(int(has // amount))
-            elif name == HUGE_PAGES and (room := _usual_room(node, amount)):
-                fits.append(room)
-            elif name != STORAGE:
-                obstacles.append(_pages_unknown(node, name, amount))
+            found = of_amount(node, name, amount)
+            if isinstance(found, Obstacle):
+                obstacles.append(found)
+            elif found is not None:
+                fits.append(found)
         if node.group.max_pods is not None:
             fits.append(node.group.max_pods)
         return OnNode(tuple(obstacles), tuple(by_class), min(fits, default=None))
@@ -172,7 +172,11 @@ class ResourceCheck:
         """What a name that no manager has may stand for, of what a node has; empty if nothing."""
         if name in _OTHER_NAMES or is_partition(name) or name.startswith(CLASS_RESOURCES):
             return ""
-        return meant(name, {*node.group.extended_resources, *self._classes})
+        known = {*node.group.extended_resources, *self._classes}
+        device_class = name.rpartition("/")[2]
+        if self._by_dra and device_class in self._class_names and _may_be_claimed(node, name):
+            known.add(f"{CLASS_RESOURCES}{device_class}")
+        return meant(name, known)
 
     def _claimed(self, kind: DeviceType, name: str) -> Obstacle:
         """A resource of devices that are handed out by DRA."""
@@ -181,6 +185,19 @@ class ResourceCheck:
             why += f" on Kubernetes {self._version}"
         first = DEVICE_CLASSES[kind][0]
         return Obstacle("ClaimedDevices", why, _OTHER_WAY, claim=_claim(first))
+
+
+def claim_instead(claims: Sequence[str]) -> str:
+    """How a Pod has the devices by one claim that it asks for by resources.
+
+    Args:
+        claims: What the request for each kind of device has to say.
+    """
+    each = "a request for each: " if len(claims) > 1 else ""
+    return (
+        f"claim them instead: resourceClaims of a ResourceClaimTemplate with {each}"
+        f"{', '.join(claims)}"
+    )
 
 
 def _claim(name: str) -> str:
@@ -232,61 +249,3 @@ def _other_name(node: GroupNode, kind: DeviceType, name: str) -> Obstacle:
         _OTHER_WAY,
         f"ask for {' or '.join(offered)}" if offered else "",
     )
-
-
-def _capacity(node: GroupNode, name: str) -> Fraction | None:
-    """The most that a node can have; less is left for Pods. None where it is not known."""
-    pages = node.group.hugepages_2mi
-    if name == CPU:
-        return Fraction(node.instance.vcpus)
-    if name == MEMORY:
-        return Fraction((node.instance.memory_mib - _pages_mib(node)) * MIB)
-    if name == HUGE_PAGES and pages is not None:
-        return Fraction(pages * PAGE_MIB * MIB)
-    storage = storage_bytes(node.group, node.instance) if name == STORAGE else None
-    return None if storage is None else Fraction(storage)
-
-
-def _pages_mib(node: GroupNode) -> int:
-    """The memory that a node is known to set aside in huge pages, which is lost to the other."""
-    return PAGE_MIB * (reserved_pages(node.group) or 0)
-
-
-def _usual_room(node: GroupNode, amount: Fraction) -> int:
-    """How many Pods have their huge pages of what nodes reserve unless told; 0 if unknown."""
-    return int(_pages_mib(node) * MIB // amount)
-
-
-def _pages_unknown(node: GroupNode, name: str, amount: Fraction) -> Obstacle:
-    """Huge pages that a node has only if something besides the plan sets them aside."""
-    mib = _pages_mib(node) if name == HUGE_PAGES else 0
-    has = f"{mib} MiB" if mib else "none"
-    wants = f"it wants {-(-amount // MIB)} MiB of {name}"
-    text = f"{wants}, and as far as is known the nodes set {has} aside"
-    return Obstacle("HugePagesUnknown", text, fix="hugepages_2mi of the group", is_certain=False)
-
-
-def _too_small(node: GroupNode, name: str, amount: Fraction, has: Fraction) -> Obstacle:
-    if name == CPU:
-        text = f"it wants {float(amount):g} CPUs of a node with {int(has)}"
-        return Obstacle("TooFewCpus", text, _TOO_SMALL, f"ask for fewer than {int(has)} CPUs")
-    if name == STORAGE:
-        return _too_little_storage(node, amount, has)
-    most = f"{int(has // MIB)} MiB"
-    text = f"it wants {-(-amount // MIB)} MiB of {name} of a node with at most {most}"
-    if name == HUGE_PAGES:
-        fix = f"ask for at most {int(has // MIB)}Mi; the group reserves pages by hugepages_2mi"
-        return Obstacle("TooFewHugePages", text, _TOO_SMALL, fix)
-    pages = _pages_mib(node)
-    text += f", since {pages} MiB are set aside in huge pages" if pages else ""
-    fix = f"ask for less {name} than {int(has // MIB)}Mi"
-    return Obstacle("TooLittleMemory", text, _TOO_SMALL, fix)
-
-
-def _too_little_storage(node: GroupNode, amount: Fraction, has: Fraction) -> Obstacle:
-    most = int(has // _GIB)
-    where = "local disks" if node.group.instance_store else "a volume"
-    text = f"it wants {-(-amount // _GIB)} GiB of {STORAGE} of a node with {where} of {most} GiB"
-    fix = f"ask for less {STORAGE} than {most}Gi"
-    fix += "" if node.group.instance_store else ", or raise disk_gib of the group"
-    return Obstacle("TooLittleStorage", text, _TOO_SMALL, fix)

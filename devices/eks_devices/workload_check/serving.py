@@ -13,10 +13,11 @@ from .amounts import Amounts, amounts_of
 from .claim_judge import ClaimJudge, ClaimSet
 from .claimed import PodClaim
 from .documents import Document
+from .node_amounts import AMOUNTS
 from .nodes import GroupNode, Obstacle, nodes_of
 from .pods import PodTemplate
 from .reach import Reach
-from .resources import AMOUNTS, OnNode, ResourceCheck
+from .resources import OnNode, ResourceCheck, claim_instead
 
 _ONE_EACH = "DaemonSet"
 _HOPELESS = 7
@@ -195,11 +196,7 @@ def _claiming(obstacles: Sequence[Obstacle]) -> Iterator[str]:
     """How a Pod has the devices by one claim that it asks for by resources."""
     claims = list(dict.fromkeys(one.claim for one in obstacles if one.claim))
     if claims:
-        each = "a request for each: " if len(claims) > 1 else ""
-        yield (
-            f"claim them instead: resourceClaims of a ResourceClaimTemplate with {each}"
-            f"{', '.join(claims)}"
-        )
+        yield claim_instead(claims)
 
 
 def _least(said: Verdict | None, on_node: OnNode, most: int | None) -> int | None:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, Final
 
+from ...findings import question
 from ...names import NEURON_CORE_RESOURCE, NEURON_RESOURCE, RETIRED_NEURON_RESOURCE
-from ...quantities import amount_of, quantity_of
+from ...quantities import amount_shown, quantity_of
 from ...vocabulary import DeviceType, Mechanism
 from ..documents import Steps
+from ..huge_pages import PREFIX, page_size, pages_meant
 from ..pods import Container
 from .asking import amounts, asks_for
 from .context import Context, Told
 from .readable import UNKNOWN
 
-_HUGE: Final = "hugepages-"
 _BESIDE: Final = ("cpu", "memory")
 _PAGES: Final = "https://kubernetes.io/docs/tasks/manage-hugepages/scheduling-hugepages/"
 _PLUGIN: Final = "https://docs.aws.amazon.com/eks/latest/userguide/device-management-neuron.html"
@@ -25,7 +27,7 @@ def huge_pages(context: Context) -> Iterator[Told]:
     """Huge pages have one amount as limit and request, in whole pages, beside memory or cpu."""
     for container in context.containers:
         limits, requests = amounts(container)
-        names = dict.fromkeys(one for one in (*limits, *requests) if one.startswith(_HUGE))
+        names = dict.fromkeys(one for one in (*limits, *requests) if one.startswith(PREFIX))
         steps = (*container.steps, "resources")
         for name in names:
             yield from _size_faults(context, container, name)
@@ -46,7 +48,7 @@ def _size_faults(context: Context, container: Container, name: str) -> Iterator[
     limit, request = limits.get(name), requests.get(name)
     if UNKNOWN in (limit, request):
         return
-    page = amount_of(name.removeprefix(_HUGE))
+    page = page_size(name)
     for field, given in (("limits", limit), ("requests", request)):
         steps = (*container.steps, "resources", field, name)
         if given is not None and page and not _is_multiple(given, page):
@@ -71,16 +73,24 @@ def _is_multiple(given: Any, page: Fraction) -> bool:
 
 
 def _no_whole_pages(context: Context, steps: Steps, name: str, given: Any) -> Told:
-    size = name.removeprefix(_HUGE)
     return context.error(
         steps,
         "MalformedQuantity",
         "huge pages are counted in whole ones; a number without a unit is one of bytes",
         got=given,
-        allowed=f"a multiple of {size} with its unit",
-        fix='write the amount with its unit, such as "5120Mi"',
+        allowed=f"a multiple of {name.removeprefix(PREFIX)} with its unit",
+        fix=_whole_pages(name, given),
         source=_PAGES,
     )
+
+
+def _whole_pages(name: str, given: Any) -> str:
+    if (near := pages_meant(name)) != name:
+        return question([near])
+    amount, page = quantity_of(given), page_size(name)
+    if amount is None or page is None or str(given).strip().isdigit():
+        return 'write the amount with its unit, such as "5120Mi"'
+    return f'write "{amount_shown(math.ceil(amount / page) * page)}"'
 
 
 def retired_resources(context: Context) -> Iterator[Told]:
