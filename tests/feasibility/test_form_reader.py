@@ -216,7 +216,32 @@ def requests(value: Any) -> dict[str, Any]:
             "config[0].opaque.driver",
             "write gpu.nvidia.com, which is the driver of nvidia.com/gpu",
         ),
-        (configured(None), "config[0].opaque", "write opaque: {driver: ..."),
+        (
+            configured(None),
+            "config[0].opaque",
+            "write opaque: {driver: gpu.nvidia.com, parameters: {...}}",
+        ),
+        (
+            configured(None, driver="x.io", parameters={"kind": "X"}, requests=["gpu"]),
+            "config[0].opaque",
+            "put driver and parameters below opaque: opaque: {driver: x.io, parameters: {...}}",
+        ),
+        (
+            configured(None, parameters={"kind": "X"}, requests=["gpu"]),
+            "config[0].opaque",
+            "put parameters below opaque: opaque: {driver: gpu.nvidia.com, parameters: {...}}",
+        ),
+        (
+            configured(None, sharing={"strategy": "MPS"}),
+            "config[0].opaque",
+            "put sharing below opaque: opaque: {driver: gpu.nvidia.com, parameters: {sharing: ...}",
+        ),
+        (
+            configured({"driver": "gpu.nvidia.com", "apiVersion": "a/v1", "kind": "X"}),
+            "opaque.parameters",
+            "put apiVersion and kind below parameters: parameters: {apiVersion: ..., kind: ...}",
+        ),
+        (configured({"parameters": {}}), "opaque.driver", "write driver: gpu.nvidia.com"),
         (
             configured({"driver": GPU}),
             "opaque.parameters",

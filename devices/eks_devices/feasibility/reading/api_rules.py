@@ -7,7 +7,7 @@ staging/src/k8s.io/api/resource/v1/types.go), and servers of all minors that wer
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ...syntax import is_dns_label, is_dns_subdomain, is_label_key, is_label_value
@@ -39,14 +39,14 @@ def broken_spec(spec: Mapping[str, Any], at: str, *, is_template: bool) -> Itera
 
 
 def broken(
-    devices: Mapping[str, Any], at: str, known: Collection[str], api: Api
+    devices: Mapping[str, Any], at: str, known: Mapping[str, tuple[str, ...]], api: Api
 ) -> Iterator[Broken]:
     """What the server refuses in a claim whose form is right, but for its constraints.
 
     Args:
         devices: The field `devices` of the claim.
         at: Its path.
-        known: What constraints and configurations may name.
+        known: What constraints and configurations may name, each with its classes.
         api: The server.
     """
     yield from unknown_fields(devices, CLAIM, at)

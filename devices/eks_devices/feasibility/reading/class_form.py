@@ -60,7 +60,7 @@ def _broken(spec: Mapping[str, Any], selectors: tuple[str, ...], version: str) -
             why, fix = found
             at = f"spec.selectors[{index}].cel.expression"
             yield Broken(at, text, f"an expression: {why}", fix)
-    yield from broken_configs(spec.get("config"), "spec", frozenset(), fields=_CONFIG)
+    yield from broken_configs(spec.get("config"), "spec", {}, fields=_CONFIG)
     name = spec.get(_NAME)
     if name is not None and not (is_token(name) or _is_extended(name, version)):
         fix = "name it after a domain of your own"
