@@ -48,16 +48,22 @@ def _is_less(row: tuple[int, ...], rows: set[tuple[int, ...]]) -> bool:
 
 def held_by_a_value(given: Problem, claim: int, constraint: int) -> str:
     """What one value has at most, in words; empty where that is not known."""
+    if ways := most_of_a_value(given, claim, constraint):
+        return f"devices with one value are at most {', or '.join(ways)}"
     found = shared_by(given, claim, constraint)
-    if not found:
-        return ""
-    if not all(found.values()):
-        return f"no value is shared by devices of {' and '.join(found)}"
-    ways = [
+    return f"no value is shared by devices of {' and '.join(found)}" if found else ""
+
+
+def most_of_a_value(given: Problem, claim: int, constraint: int) -> list[str]:
+    """How many devices of each request have one value at most, in words: "1 of gpu and 4 of efa".
+
+    Empty where that is not known, or no value is one of all requests.
+    """
+    found = shared_by(given, claim, constraint) or {}
+    return [
         " and ".join(f"{count} of {name}" for name, count in zip(found, row, strict=True))
         for row in zip(*found.values(), strict=True)
     ]
-    return f"devices with one value are at most {', or '.join(ways)}"
 
 
 def count_instead(given: Problem, claim: int, option: Option) -> str:

@@ -13,12 +13,12 @@ from ..classes import installed_classes
 from ..search.allocation import allocate
 from ..search.endings import Cause, Ending
 from ..search.flow import decided
-from ..search.problem import NOTHING, Classes, Option, Problem, problem
-from ..search.shared_values import held_by_a_value
+from ..search.problem import Classes, Option, Problem, problem
 from ..slices import NodeDevice, NodeDevices
 from ..wanted import Ask, Request, Wanted
 from .amounts_told import amount_cause
-from .near import drivers_behind, instead_of_never, nearest_of_all, never_published, other_class
+from .constraints_told import constraint_cause
+from .near import drivers_behind, instead_of_never, never_published, other_class
 from .near_values import near_miss
 from .values_told import values_told
 
@@ -41,7 +41,9 @@ def _reasons(given: Problem, node: NodeDevices, classes: Classes) -> Iterator[Ca
         for index in range(len(wanted.constraints)):
             alone = replace(wanted, constraints=(wanted.constraints[index],))
             if not _is_possible((alone,), node, classes):
-                yield _constraint(given, claim, index)
+                yield constraint_cause(
+                    given, claim, index, node, lambda one: _is_possible((one,), node, classes)
+                )
     if not _is_possible(tuple(replace(one, constraints=()) for one in given.wanted), node, classes):
         yield _too_few_together(given)
     if any(not _is_possible((one,), node, classes) for one in given.wanted):
@@ -239,33 +241,3 @@ def _selector(number: int, text: str, ask: Ask, among: list[NodeDevice]) -> Caus
         f"selector {number} {many} of the class {ask.device_class}{more}",
         fix=fix or "change the selector to what these devices have",
     )
-
-
-def _constraint(given: Problem, claim: int, index: int) -> Cause:
-    wanted, options = given.wanted[claim], given.options[claim]
-    never = f"the constraint on {wanted.constraints[index].attribute} can never hold"
-    cause = Cause("ConstraintNeverHolds", claim=claim, constraint=index, fix=_FEWER)
-    values = given.values[claim][index]
-    for request, many in zip(wanted.requests, options, strict=True):
-        about = [one for one in many if index in one.constraints]
-        devices = [device for one in about for device in (*one.taken, *one.unclear)]
-        if about and all(values[device] == NOTHING for device in devices):
-            text = f"{never}: devices of the request {request.name} do not have the attribute"
-            return replace(cause, text=text, fix=_meant(given, claim, index) or _FEWER)
-    if wanted.constraints[index].is_distinct:
-        why = "too few devices have a value that no other has"
-    else:
-        why = "no value is shared by as many devices of each request as are wanted"
-        held = held_by_a_value(given, claim, index)
-        why += f": {held}" * bool(held)
-    return replace(cause, text=f"{never}: {why}")
-
-
-_FEWER = "leave the constraint out, or ask for fewer devices"
-
-
-def _meant(given: Problem, claim: int, index: int) -> str:
-    """The attribute that may be meant in a constraint; or nothing."""
-    about = (one for many in given.options[claim] for one in many if index in one.constraints)
-    classes = [one.ask.device_class for one in about]
-    return nearest_of_all(given.wanted[claim].constraints[index].attribute, classes)
