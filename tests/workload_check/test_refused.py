@@ -128,6 +128,7 @@ def test_of_each_error_it_is_decided_whether_api_servers_refuse_for_it() -> None
         *("MalformedMetadata", "MalformedQuantity", "MalformedResourceName", "NotYaml"),
         *("MalformedToleration", "MisplacedClaimField", "NamespaceWithoutAdminAccess"),
         *("NoClaimSource", "OperatorNotServed", "RepeatedClaimName", "RequestNotEqualToLimit"),
+        *("PodLevelResource", "RequestAboveLimit"),
         *("TemplateNotRendered", "UnknownField", "UnknownKind", "UnknownPodClaim", "WrongType"),
     }
     taken = {

@@ -330,8 +330,8 @@ def test_huge_pages_are_those_that_the_group_reserves_and_are_lost_to_memory() -
 
 
 def test_requests_of_the_whole_pod_count_instead_of_those_of_containers() -> None:
-    small = pod(limits={GPU_RESOURCE: 1, "cpu": 500}, resources={"requests": {"cpu": "1"}})
-    assert verdict(plan_of(P5), small) == {"p5": ("feasible", "")}
+    large = pod(limits={GPU_RESOURCE: 1, "cpu": 1}, resources={"requests": {"cpu": "500"}})
+    assert verdict(plan_of(P5), large) == {"p5": ("infeasible", "TooFewCpus")}
 
 
 @pytest.mark.parametrize(

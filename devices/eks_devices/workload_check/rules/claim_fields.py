@@ -59,20 +59,6 @@ def _places(container: Container) -> Iterator[Steps]:
             yield "resources", amounts, _LISTED
 
 
-def of_pod_resources(context: Context) -> Iterator[Told]:
-    """What a Pod itself has of resources are amounts, and no claims."""
-    if _LISTED in mapping(context.spec, "resources"):
-        yield context.error(
-            ("resources", _LISTED),
-            "MisplacedClaimField",
-            "the API server takes no claims in the resources of a Pod as a whole",
-            got=_LISTED,
-            allowed="resources.claims of containers",
-            fix="list them in the containers that use them",
-            source=_SOURCE,
-        )
-
-
 def misspelt(context: Context) -> Iterator[Told]:
     """Fields that decide on devices, misspelt: kubectl refuses them, and others lose them."""
     yield from _misspelt(context, (), context.spec, _POD_FIELDS)
@@ -196,4 +182,4 @@ def _has_misspelt_claims(spec: Mapping[str, Any]) -> bool:
     return not spec.get(_OF_POD) and any(meant(one, [_OF_POD]) for one in others)
 
 
-RULES = (misplaced, malformed, of_pod_resources, misspelt)
+RULES = (misplaced, malformed, misspelt)
