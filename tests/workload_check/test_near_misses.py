@@ -65,7 +65,7 @@ def test_the_value_to_write_is_told_and_not_a_group_that_could_not_have_it(
     ("attribute", "expected"),
     [
         ("k8s.io/pcieRoot", "for p5, did you mean resource.kubernetes.io/pcieRoot?"),
-        ("resource.kubernetes.io/pcieRoot", "for p5, leave the constraint out"),
+        ("resource.kubernetes.io/pcieRoot", "for p5, ask for at most 1 of gpu, or leave"),
     ],
 )
 def test_the_attribute_that_a_constraint_means_is_told(attribute: str, expected: str) -> None:
