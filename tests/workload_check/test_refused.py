@@ -128,7 +128,8 @@ def test_of_each_error_it_is_decided_whether_api_servers_refuse_for_it() -> None
         *("MalformedMetadata", "MalformedQuantity", "MalformedResourceName", "NotYaml"),
         *("MalformedToleration", "MisplacedClaimField", "NamespaceWithoutAdminAccess"),
         *("NoClaimSource", "OperatorNotServed", "RepeatedClaimName", "RequestNotEqualToLimit"),
-        *("PodLevelResource", "RequestAboveLimit"),
+        *("OverheadOfNoRuntimeClass", "PodLevelResource", "RequestAboveLimit"),
+        "RuntimeClassConflict",
         *("TemplateNotRendered", "UnknownField", "UnknownKind", "UnknownPodClaim", "WrongType"),
     }
     taken = {

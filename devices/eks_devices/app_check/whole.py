@@ -17,7 +17,7 @@ from ..workload_check.pods import PodTemplate, pods_of
 from .unknown import has_unknown, is_claim, is_unknown, judgeable
 
 _NO_ENGINE: Final = "CheckExtraMissing"
-_NOT_FOUND: Final = "ClaimNotFound"
+_NOT_FOUND: Final = ("ClaimNotFound", "RuntimeClassNotFound")
 # What is said of Pods for the sake of a claim.
 _FOR_CLAIM: Final = frozenset(
     {
@@ -176,7 +176,7 @@ class _Quiet:
         value = _value_at(given.content, remark.steps)
         if remark.finding.code in _FOR_CLAIM and place in self._unserved:
             return True
-        if remark.finding.code == _NOT_FOUND and is_unknown(given.namespace):
+        if remark.finding.code in _NOT_FOUND and is_unknown(given.namespace):
             return True
         if not _WIRING.isdisjoint(remark.steps) and has_unknown(_wiring(given.content)):
             return True
@@ -214,5 +214,5 @@ def _placed(document: Document, remark: Remark) -> ManifestFinding:
     found, origin = remark.finding, document.origin
     at = path_of((*document.base, *remark.steps))
     path = f"{origin}: {document.title}" + (f".{at}" if at else "")
-    severity = Severity.INFO if found.code == _NOT_FOUND else found.severity
+    severity = Severity.INFO if found.code in _NOT_FOUND else found.severity
     return ManifestFinding(origin=origin, finding=replace(found, path=path, severity=severity))

@@ -66,7 +66,10 @@ def taken_of(spec: Mapping[str, Any]) -> dict[str, Fraction]:
 def _taken(spec: Mapping[str, Any], each: _ByName) -> dict[str, Fraction]:
     # Containers that ask for none change nothing; what the Pod itself asks for comes first.
     of_containers = {name: Fraction(taken_at_once(some)) for name, some in each.items()}
-    return of_containers | _asked_of(mapping(spec, "resources"))
+    found = of_containers | _asked_of(mapping(spec, "resources"))
+    for name, amount in _amounts(mapping(spec, "overhead")).items():
+        found[name] = found.get(name, Fraction(0)) + amount
+    return found
 
 
 def _by_name(containers: Iterable[Container]) -> _ByName:
@@ -84,8 +87,11 @@ def _is_counted(name: str) -> bool:
 
 def _asked_of(resources: Mapping[str, Any]) -> dict[str, Fraction]:
     """Requests; a limit alone is its own request."""
-    found = {**mapping(resources, "limits"), **mapping(resources, "requests")}
-    known = {name: quantity_of(one) for name, one in found.items() if isinstance(name, str)}
+    return _amounts({**mapping(resources, "limits"), **mapping(resources, "requests")})
+
+
+def _amounts(given: Mapping[Any, Any]) -> dict[str, Fraction]:
+    known = {name: quantity_of(one) for name, one in given.items() if isinstance(name, str)}
     return {name: one for name, one in known.items() if one is not None}
 
 

@@ -6,10 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .._frozen import FrozenDict
-from .._json_values import frozen_mapping
 from ..eks_labels import eks_name_faults
-from ..findings import Finding, raise_faults, warning
+from ..findings import Finding, raise_faults
 from ..names import CLAIM_KIND, TEMPLATE_KIND
 from ..plans import ClusterPlan
 from ..typecheck import listed, wrong_type
@@ -21,16 +19,18 @@ from .claim_versions import version_faults
 from .claimed import KnownClaims, PodClaim
 from .claims_alone import ClaimCheck
 from .class_places import places_of_class
-from .documents import DEFAULT_NAMESPACE, Document, Steps, flattened, path_of, plain
+from .documents import DEFAULT_NAMESPACE, Document, Steps, flattened, path_of
 from .kind_form import kind_findings, lost_pods
 from .lists import item_faults
 from .object_form import object_faults
 from .pods import PodTemplate
+from .readable_documents import readable_documents, readable_manifests
 from .refused import Refusals, is_refusal, told_as
 from .report import ClaimVerdicts, PodVerdicts, Remark, WorkloadReport
 from .resource_names import name_faults
 from .rules import RULES, SET_RULES, Context, Whole
 from .rules.own_classes import own_classes
+from .runtime_classes import RuntimeClasses
 from .serving import Judged, Serving
 from .telling import Told, asked_twice, by_both, failing, served, unserved
 from .toleration_form import toleration_faults
@@ -39,7 +39,6 @@ from .unknown_names import unknown_names, unknown_runtime
 
 _CLASS = "DeviceClass"
 _ASKED = (CLAIM_KIND, TEMPLATE_KIND, _CLASS, "ComputeDomain", *RUNTIMES)
-_SCHEMA = "CustomResourceDefinition"
 
 
 def check_workloads(
@@ -95,40 +94,25 @@ class _Check:
         namespace: str,
         nodegroup_names: Mapping[str, str] | None,
     ) -> None:
-        self._remarks: list[Remark] = []
         self._copies: dict[int, Document] = {}
-        read = [replace(one, default_namespace=namespace) for one in self._read(documents)]
+        given, self._remarks = readable_documents(documents)
+        read = [replace(one, default_namespace=namespace) for one in given]
         self._documents = tuple(flattened(read))
         for one, steps, found in item_faults(read):
             self._note(one, [(steps, found)])
         self._plan = plan
-        self._planned = self._readable(planned)
+        self._planned = readable_manifests(planned)
         self._classes = tuple(one for one in self._documents if one.kind == _CLASS)
         self._claims = KnownClaims(self._documents, self._planned)
+        self._runtime_classes = RuntimeClasses(self._documents)
         self._own_classes = own_classes(self._classes)
         self._serving = Serving(plan, self._classes, nodegroup_names)
         self._alone = ClaimCheck(self._serving)
 
-    def _read(self, documents: Sequence[Document]) -> Iterator[Document]:
-        """The documents as values that cannot change; others are told of."""
-        for one in documents:
-            if type(one.content) is FrozenDict:
-                yield one
-                continue
-            copy = frozen_mapping(one.content, "manifest", "a manifest", "pass it as a dict")
-            if isinstance(copy, FrozenDict):
-                yield replace(one, content=plain(copy))
-            elif not (isinstance(one.content, dict) and one.content.get("kind") == _SCHEMA):
-                self._remarks.append(Remark(document=_empty(one), steps=(), finding=_unread(copy)))
-
-    @staticmethod
-    def _readable(manifests: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        copies = (frozen_mapping(one, "claim", "a manifest", "pass a dict") for one in manifests)
-        return [plain(one) for one in copies if isinstance(one, FrozenDict)]
-
     def report(self) -> WorkloadReport:
         self._of_documents()
-        pods = list(PodFinder(self._documents).pods())
+        written = list(PodFinder(self._documents).pods())
+        pods = [self._of_class(one) for one in written]
         claims = [tuple(self._claims.of(pod)) for pod in pods]
         alone = self._of_claims()
         contexts = [self._context(pod, some) for pod, some in zip(pods, claims, strict=True)]
@@ -176,6 +160,12 @@ class _Check:
         for rule in SET_RULES:
             for document, steps, found in rule(whole):
                 self._note(document, [(steps, found)])
+
+    def _of_class(self, pod: PodTemplate) -> PodTemplate:
+        """Pods with what their RuntimeClass adds."""
+        if self._serving.asks_for_devices(pod, amounts_of(pod)):
+            self._note(pod.document, self._runtime_classes.findings(pod), below=pod.steps)
+        return self._runtime_classes.applied(pod)
 
     def _context(self, pod: PodTemplate, claims: tuple[PodClaim, ...]) -> Context:
         groups = self._serving.reachable(pod, amounts_of(pod))
@@ -278,13 +268,3 @@ class _Check:
             Remark(document=document, steps=(*below, *steps), finding=one, related=related)
             for steps, one in found
         ]
-
-
-def _empty(document: Document) -> Document:
-    """A document that cannot be read, without its content."""
-    return replace(document, content=FrozenDict())
-
-
-def _unread(why: Finding | Any) -> Finding:
-    text = f"this manifest is not looked at: {why.message}"
-    return warning("ManifestNotRead", "", text, fix=why.fix)

@@ -17,7 +17,7 @@ from eks_devices import Taint, TaintEffect
 from eks_devices.kubernetes import newest_minor
 from eks_devices.quantities import amount_of
 from eks_devices.workload_check.amounts import taken_of
-from eks_devices.workload_check.documents import mapping, mappings
+from eks_devices.workload_check.documents import mappings
 from eks_devices.workload_check.tolerations import covers
 
 from .affinity import selects
@@ -70,7 +70,6 @@ def _amount(value: Any) -> Fraction:
 def requests_of(spec: Mapping[str, Any]) -> dict[str, Fraction]:
     """What the scheduler counts for a Pod, by resource, as the API server completed its spec."""
     found = taken_of(spec)
-    add(found, {key: _amount(value) for key, value in mapping(spec, "overhead").items()})
     found["pods"] = Fraction(1)
     return found
 

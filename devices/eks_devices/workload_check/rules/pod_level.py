@@ -129,7 +129,7 @@ def above_pod(context: Context) -> Iterator[Told]:
 def below_containers(context: Context) -> Iterator[Told]:
     """What a Pod as a whole asks for is at least what its containers do."""
     resources = mapping(context.spec, _RESOURCES)
-    each = taken_of({**context.spec, _RESOURCES: {}}) if resources else {}
+    each = taken_of({**context.spec, _RESOURCES: {}, "overhead": {}}) if resources else {}
     # Limits of cpu and memory are held against those of containers.
     for field, names in (("requests", _OF_PODS), ("limits", (HUGE_PAGES,))):
         for name in names:
