@@ -83,6 +83,35 @@ def test_too_many_devices_without_a_constraint_get_no_such_advice():
     assert found.fix == "split it into two claims"
 
 
+@pytest.mark.parametrize(
+    ("requests", "told", "fix"),
+    [
+        (
+            [exactly(GPU, count=33)],
+            "wants 33 devices of a node that has at most 8",
+            "at most 8 dev",
+        ),
+        (
+            [exactly(EFA, count=20, name=one) for one in ("a", "b")],
+            "its requests want 40 devices together of a node that has at most 32 such devices",
+            "ask for fewer devices in all: at most 32",
+        ),
+        (
+            [exactly(GPU, count=8), exactly(EFA, count=32), match(PCIE_ROOT)],
+            "of resource.kubernetes.io/pcieRoot, devices with one value are at most 1 of gpu and 4",
+            "make claims of at most 1 of gpu and 4 of efa each",
+        ),
+        ([exactly(GPU, count=8), exactly(EFA, count=32)], "at most 32", "split it into two claims"),
+    ],
+)
+def test_too_many_devices_are_split_only_where_a_node_has_as_many(requests, told, fix):
+    found = verdict(P5, claim(*requests))
+
+    assert found.code == "TooManyDevicesInClaim"
+    assert told in found.reason
+    assert fix in found.fix
+
+
 def test_nothing_is_told_of_alternatives_and_of_what_only_a_node_knows():
     either = first_of(exactly(GPU, count=3), exactly(GPU, count=2))
     found = verdict(P5, claim(either, match(PCIE_ROOT)))

@@ -134,8 +134,8 @@ def test_more_devices_than_a_claim_has_are_told_to_be_split() -> None:
     every = {"name": "efa", "exactly": {"deviceClassName": EFA, "allocationMode": "All"}}
     (remark,) = checked(PLAN, template("big", every, request(GPU, 9))).remarks
     assert remark.finding.code == "TooManyDevicesInClaim"
-    assert "wants 9 devices" not in remark.finding.message
-    assert remark.finding.fix == "split it into two claims"
+    assert "wants 9 devices of a node that has at most 8" in remark.finding.message
+    assert remark.finding.fix == "ask for at most 8 devices, and split it into two claims"
 
 
 def test_all_that_breaks_a_constraint_is_told_at_the_constraint() -> None:

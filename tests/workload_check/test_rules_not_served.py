@@ -11,6 +11,10 @@ from tests.rule_pods import claim, codes, findings, request, template
 OLD, NEW = (
     cluster_of({"instance_type": "p5.48xlarge"}, kubernetes_version=one) for one in ("1.35", "1.36")
 )
+BY_MEMORY = (
+    " and select by it: selectors: [{cel: {expression: "
+    "\"device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('40Gi')) >= 0\"}}]"
+)
 NAMED = {
     "apiVersion": "resource.k8s.io/v1",
     "kind": "DeviceClass",
@@ -20,18 +24,19 @@ NAMED = {
 
 
 @pytest.mark.parametrize(
-    ("manifest", "field"),
+    ("manifest", "field", "instead"),
     [
-        (template(request(capacity={"requests": {"memory": "40Gi"}})), "capacity"),
-        (claim(request(tolerations=[{"operator": "Exists"}])), "tolerations"),
-        (NAMED, "extendedResourceName"),
+        (template(request(capacity={"requests": {"memory": "40Gi"}})), "capacity", BY_MEMORY),
+        (template(request(capacity={"requests": {"other": "40Gi"}})), "capacity", ""),
+        (claim(request(tolerations=[{"operator": "Exists"}])), "tolerations", ""),
+        (NAMED, "extendedResourceName", ""),
     ],
 )
-def test_a_field_that_a_minor_drops_is_told_there(manifest: Any, field: str) -> None:
+def test_a_field_that_a_minor_drops_is_told_there(manifest: Any, field: str, instead: str) -> None:
     (found,) = findings(manifest, plan=OLD)
     assert (found.code, found.severity) == ("FieldNotServed", "warning")
     assert found.path.endswith(field)
-    assert found.fix == f"leave {field} out, or upgrade the cluster to 1.36"
+    assert found.fix == f"leave {field} out{instead}, or upgrade the cluster to 1.36"
     assert codes(manifest, plan=NEW) == []
 
 

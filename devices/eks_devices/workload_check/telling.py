@@ -118,7 +118,9 @@ def failing(judged: Sequence[Judged], path: str, *, told: Collection[str] = ()) 
         alike = [one for one in wrong if one.code == code]
         groups = named([one.nodegroup for one in alike])
         if code in REFUSED or (code in OF_CLAIM and len(alike) == len(judged)):
-            yield _of_claim(path, alike[0]), alike[0]
+            # Of nodes without such devices there is nothing to write.
+            first = min(alike, key=lambda one: not one.fix)
+            yield _of_claim(path, first), first
             continue
         fine = [one.verdict.nodegroup for one in judged if one.verdict.status is Status.FEASIBLE]
         others = f", also for {named(fine)}, which could serve it" if fine else ""

@@ -11,7 +11,8 @@ from ...findings import meant
 from ...syntax import is_dns_subdomain
 from ...typecheck import path_step
 from ..classes import driver_of
-from .broken import CONFIG, Broken, twice, unknown_fields
+from .broken import Broken, twice, unknown_fields
+from .fields import CONFIG
 from .form_advice import as_driver, as_requests
 
 _LONGEST_PARAMETERS: Final = 10 * 1024

@@ -13,8 +13,10 @@ from typing import Any, Final
 from ...syntax import is_dns_label, is_dns_subdomain, is_label_key, is_label_value
 from .api_configs import broken_configs
 from .api_minors import Api
-from .broken import (
+from .broken import Broken, twice, unknown_fields, unknown_in_selectors
+from .fields import (
     AROUND,
+    CAPACITY,
     CLAIM,
     CONSTRAINT,
     DERIVED,
@@ -22,10 +24,6 @@ from .broken import (
     OPTION,
     REQUEST,
     TOLERATION,
-    Broken,
-    twice,
-    unknown_fields,
-    unknown_in_selectors,
 )
 from .form_advice import as_attribute, as_class, as_label
 
@@ -56,7 +54,7 @@ def broken(
 
 
 def _of_request(request: Mapping[str, Any], at: str, api: Api) -> Iterator[Broken]:
-    yield from unknown_fields(request, REQUEST, at)
+    yield from unknown_fields(request, REQUEST, at, api)
     yield from _of_name(request["name"], at)
     options = request.get("firstAvailable") or ()
     if not options:
@@ -82,7 +80,7 @@ def _of_ask(ask: Mapping[str, Any], at: str, fields: tuple[str, ...], api: Api) 
     if not is_dns_subdomain(named):
         yield Broken(f"{at}.deviceClassName", named, "the name of a DeviceClass", as_class(named))
     yield from unknown_in_selectors(ask.get("selectors") or (), at)
-    yield from unknown_fields(ask.get("capacity") or {}, ("requests",), f"{at}.capacity")
+    yield from unknown_fields(ask.get("capacity") or {}, CAPACITY, f"{at}.capacity", api)
     if DERIVED not in api.absent and not _are_mappings(ask.get(DERIVED)):
         yield Broken(f"{at}.{DERIVED}", ask[DERIVED], "a list of mappings", _LEAVE_DERIVED)
     for index, one in enumerate(ask.get("tolerations") or ()):

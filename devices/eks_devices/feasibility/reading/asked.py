@@ -14,7 +14,8 @@ from ..wanted import Ask, Constraint, Request, Wanted
 from .api_minors import api_of
 from .api_rules import broken, broken_constraint, broken_spec
 from .asked_parts import PartReader
-from .broken import EXACTLY_FIELDS, Broken
+from .broken import Broken
+from .fields import EXACTLY_FIELDS
 from .form_advice import as_requests
 from .form_reader import UNREAD
 

@@ -3,28 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
-from ...findings import meant
 from ...typecheck import path_step
-from .api_minors import Api
-
-ADMIN: Final = "adminAccess"
-DERIVED: Final = "derivedAttributes"
-_ASKED: Final = (
-    *("deviceClassName", "selectors", "allocationMode", "count", "tolerations", "capacity"),
-    DERIVED,
-)
-# The fields of each part, in the newest minor.
-CLAIM: Final = ("requests", "constraints", "config")
-AROUND: Final = ("metadata", "spec")
-REQUEST: Final = ("name", "exactly", "firstAvailable")
-EXACTLY_FIELDS: Final = (*_ASKED, ADMIN)
-"""What is below `exactly`."""
-OPTION: Final = (*_ASKED, "name")
-TOLERATION: Final = ("key", "operator", "value", "effect", "tolerationSeconds")
-CONSTRAINT: Final = ("requests", "matchAttribute", "distinctAttribute")
-CONFIG: Final = ("requests", "opaque")
+from .api_minors import Api, newest_api
+from .misplaced import belongs
 
 
 class Broken(NamedTuple):
@@ -55,23 +38,8 @@ def unknown_fields(
             if name in fields and api:
                 fix = f"leave it out: the API of Kubernetes {api.version} does not have it"
             else:
-                fix = _instead(name, served)
+                fix = belongs(name, part, fields, api or newest_api())
             yield Broken(f"{at}.{path_step(name)}", part[name], allowed, fix)
-
-
-def _instead(name: str, fields: tuple[str, ...]) -> str:
-    """Where a field belongs that stands at the wrong place, or which one is meant."""
-    if name in EXACTLY_FIELDS and "exactly" in fields:
-        return "put it below exactly:"
-    if name in CLAIM:
-        return "put it below devices, beside the requests"
-    if name == ADMIN:
-        return "leave it out: only what is asked for below exactly: may have it"
-    if name == "devices" and fields == AROUND:
-        return "put it below one more spec: that of a template holds the spec of its claims"
-    if name == "spec":
-        return "leave this spec out: a claim has devices right below its spec"
-    return meant(name, fields) or "leave it out"
 
 
 def unknown_in_selectors(selectors: tuple[Any, ...], at: str) -> Iterator[Broken]:

@@ -66,6 +66,19 @@ def most_of_a_value(given: Problem, claim: int, constraint: int) -> list[str]:
     ]
 
 
+def has_as_many(given: Problem, claim: int, constraint: int) -> bool:
+    """Whether a value has as many devices of each request as are wanted, as far as is known."""
+    found = shared_by(given, claim, constraint)
+    if found is None:
+        return True
+    requests = zip(given.wanted[claim].requests, given.options[claim], strict=True)
+    wants = {one.name: many[0].ask.count or 1 for one, many in requests}
+    rows = zip(*found.values(), strict=True)
+    return any(
+        all(has >= wants[name] for name, has in zip(found, row, strict=True)) for row in rows
+    )
+
+
 def count_instead(given: Problem, claim: int, option: Option) -> str:
     """What to write in place of All under constraints: "count: 4", or "a count" without telling."""
     most = [_most(given, claim, one, option.ask.name) for one in option.constraints]

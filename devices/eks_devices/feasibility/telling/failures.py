@@ -8,21 +8,19 @@ from typing import Final
 
 from ..cel.advice import MEND, domain_in_quotes
 from ..cel.expressions import Outcome, evaluate
+from ..search.causes import MAX_DEVICES
 from ..search.endings import Cause
 from ..search.problem import Classes, Problem
+from ..search.shared_values import has_as_many, held_by_a_value, most_of_a_value
 from ..slices import NodeDevice, NodeDevices
 from .near import drivers_behind, instead_of_never, never_published, other_class
-from .reasons import class_selector, request_reason
+from .reasons import class_selector, request_reason, too_few_together
 
 
 def failure(cause: Cause, given: Problem, node: NodeDevices, classes: Classes) -> Cause:
     """What stopped the search, and what to write instead."""
     if cause.code == "TooManyDevicesInClaim":
-        other = request_reason(given, node, classes)
-        if other is None or other.code == "TooFewDevices":
-            return cause
-        # Whoever splits the claim meets this next.
-        return replace(cause, text=f"{cause.text}; and {other.text}", fix=other.fix)
+        return _too_many(cause, given, node, classes)
     if cause.code != "ExpressionFails":
         return cause
     text, device_class = _expression(given, cause, node, classes)
@@ -33,6 +31,31 @@ def failure(cause: Cause, given: Problem, node: NodeDevices, classes: Classes) -
     if cause.selector is not None:
         return found
     return replace(found, fix=f"in the DeviceClass {device_class}, {found.fix}")
+
+
+def _too_many(cause: Cause, given: Problem, node: NodeDevices, classes: Classes) -> Cause:
+    """Of a claim that wants too many devices, with what whoever splits it meets next."""
+    other = request_reason(given, node, classes) or _beyond_a_value(cause, given)
+    together = too_few_together(given)
+    if other is None and together.wants is None:
+        return cause
+    other = other or together
+    left = (cause.wants or 0) - (other.wants or 0) + (other.has or 0)
+    is_still_much = other.code == "TooFewDevices" and left > MAX_DEVICES
+    fix = f"{other.fix}, and {cause.fix}" if is_still_much else other.fix
+    return replace(cause, text=f"{cause.text}; and {other.text}", fix=fix)
+
+
+def _beyond_a_value(cause: Cause, given: Problem) -> Cause | None:
+    """The first constraint of a claim that wants more devices than any value has."""
+    claim = cause.claim or 0
+    for index, constraint in enumerate(given.wanted[claim].constraints):
+        ways = most_of_a_value(given, claim, index)
+        if ways and not has_as_many(given, claim, index):
+            held = held_by_a_value(given, claim, index)
+            text = f"of {constraint.attribute}, {held}"
+            return Cause(text=text, fix=f"make claims of at most {', or '.join(ways)} each")
+    return None
 
 
 def _of_what_it_reads(

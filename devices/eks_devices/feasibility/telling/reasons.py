@@ -45,7 +45,7 @@ def _reasons(given: Problem, node: NodeDevices, classes: Classes) -> Iterator[Ca
                     given, claim, index, node, lambda one: _is_possible((one,), node, classes)
                 )
     if not _is_possible(tuple(replace(one, constraints=()) for one in given.wanted), node, classes):
-        yield _too_few_together(given)
+        yield too_few_together(given)
     if any(not _is_possible((one,), node, classes) for one in given.wanted):
         text = "each constraint could hold alone, and no choice of devices meets them all"
         fix = "leave a constraint out, or ask for fewer devices"
@@ -54,7 +54,7 @@ def _reasons(given: Problem, node: NodeDevices, classes: Classes) -> Iterator[Ca
     yield Cause("NoAllocation", text, fix="ask for fewer devices in all, or by fewer claims")
 
 
-def _too_few_together(given: Problem) -> Cause:
+def too_few_together(given: Problem) -> Cause:
     """That a node has too few devices for all requests, with numbers where these alone tell it."""
     text = "each request could be served alone, and a node has too few devices for all of them"
     fix = "ask for fewer devices in all"

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from ..._yaml_text import AsYaml
 from ...feasibility.reading.api_minors import GATES, Api, api_of
+from ...feasibility.reading.misplaced import by_capacity
 from ...findings import Finding, fault, meant, warning
 from ...kubernetes import gate_is_on, minors
 from ..claim_versions import GROUP
 from ..claimed import KINDS, is_misspelt
-from ..documents import Steps, mapping, path_of
+from ..documents import Steps, mapping, path_of, text_of
 from .claim_documents import asks_in
 from .whole import ToldOfDocument, Whole
 
@@ -36,14 +37,21 @@ def dropped_fields(whole: Whole) -> Iterator[ToldOfDocument]:
         for steps, ask in asks_in(copy):
             for field, means in _FIELDS.items():
                 if ask.get(field) and field in lost:
-                    yield document, (*steps, field), _dropped((*steps, field), api, means)
+                    at: Steps = (*steps, field)
+                    yield document, at, _dropped(at, api, means, _instead(field, ask))
         named = mapping(copy.content, "spec").get(_NAME)
         if copy.kind == _CLASS and named and _NAME in lost:
-            at: Steps = ("spec", _NAME)
+            at = ("spec", _NAME)
             yield document, at, _dropped(at, api, "no Pod gets a device by that resource")
 
 
-def _dropped(steps: Steps, api: Api, means: str) -> Finding:
+def _instead(field: str, ask: Mapping[str, Any]) -> str:
+    """What to write in the place of a field; empty for none."""
+    amounts = mapping(ask, "capacity") if field == "capacity" else {}
+    return by_capacity(amounts, text_of(ask, "deviceClassName")) if amounts else ""
+
+
+def _dropped(steps: Steps, api: Api, means: str, instead: str = "") -> Finding:
     field = str(steps[-1])
     gate = GATES[field]
     served = next((one for one in minors() if gate_is_on(gate, one)), "")
@@ -52,7 +60,9 @@ def _dropped(steps: Steps, api: Api, means: str) -> Finding:
         "FieldNotServed",
         path_of(steps),
         f"Kubernetes {api.version} on EKS has {gate} off and {does}: {means}",
-        fix=f"leave {field} out" + (f", or upgrade the cluster to {served}" if served else ""),
+        fix=f"leave {field} out"
+        + f" and {instead}" * bool(instead)
+        + f", or upgrade the cluster to {served}" * bool(served),
         source=_PAGE,
     )
 
