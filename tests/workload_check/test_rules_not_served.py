@@ -40,6 +40,26 @@ def test_a_field_that_a_minor_drops_is_told_there(manifest: Any, field: str, ins
     assert codes(manifest, plan=NEW) == []
 
 
+@pytest.mark.parametrize(
+    ("version", "fix"),
+    [
+        ("1.34", "leave distinctAttribute out"),
+        ("1.35", "leave distinctAttribute out"),
+        ("1.36", "write distinctAttribute in a constraint of its own"),
+        ("1.37", "write distinctAttribute in a constraint of its own"),
+    ],
+)
+def test_an_attribute_that_differs_beside_one_that_matches_is_told(version: str, fix: str) -> None:
+    plan = cluster_of({"instance_type": "p5.48xlarge"}, kubernetes_version=version)
+    both = {
+        "matchAttribute": "gpu.nvidia.com/productName",
+        "distinctAttribute": "gpu.nvidia.com/uuid",
+    }
+    (found,) = findings(claim(request(count=2), constraints=[both]), plan=plan)
+    assert (found.code, found.fix) == ("FieldNotServed", fix)
+    assert found.path == "spec.devices.constraints[0].distinctAttribute"
+
+
 def test_a_field_that_a_minor_keeps_in_vain_is_told_there() -> None:
     plan = cluster_of({"instance_type": "p5.48xlarge"}, kubernetes_version="1.34")
     (found,) = findings(claim(request(tolerations=[{"operator": "Exists"}])), plan=plan)

@@ -11,7 +11,6 @@ from .._pod_resources import extended_faults
 from .._pod_specs import taken_at_once
 from .._yaml_text import AsYaml
 from ..findings import Finding, fault
-from ..names import CLASS_RESOURCES
 from ..quantities import amount_meant, quantity_of
 from ..syntax import is_extended_resource
 from .documents import Steps, mapping, path_of, steps_of
@@ -23,6 +22,7 @@ STORAGE: Final = "ephemeral-storage"
 ORDINARY: Final = (CPU, MEMORY, HUGE_PAGES, STORAGE)
 """What nodes are held against besides devices."""
 
+_OWN_DOMAIN: Final = "kubernetes.io/"
 _ByName = dict[str, list[tuple[Container, Fraction]]]
 _PAGE: Final = "https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/"
 
@@ -81,8 +81,11 @@ def _by_name(containers: Iterable[Container]) -> _ByName:
 
 
 def _is_counted(name: str) -> bool:
-    """Whether a resource is counted in devices, by plugins or by a DeviceClass."""
-    return name.startswith(CLASS_RESOURCES) or is_extended_resource(name)
+    """Whether a resource is counted in devices, by plugins or by a DeviceClass.
+
+    What has a domain of Kubernetes' own is none that plugins offer, and the scheduler counts it.
+    """
+    return _OWN_DOMAIN in name or is_extended_resource(name)
 
 
 def _asked_of(resources: Mapping[str, Any]) -> dict[str, Fraction]:

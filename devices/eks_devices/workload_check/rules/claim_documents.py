@@ -63,15 +63,20 @@ def _admin(document: Document) -> Iterator[Steps]:
     return ((*steps, _ADMIN) for steps in asked if "firstAvailable" not in steps)
 
 
-def asks_in(document: Document) -> Iterator[tuple[Steps, Mapping[str, Any]]]:
-    """What a claim asks for, requests and alternatives, where it is written."""
+def entries_in(document: Document, field: str) -> Iterator[tuple[Steps, Mapping[str, Any]]]:
+    """The requests, or constraints, of a claim or template, where they are written."""
     if document.kind not in _KINDS:
         return
     base: Steps = ("spec",) if document.kind == CLAIM_KIND else ("spec", "spec")
     spec = mapping(document.content, "spec")
     devices = mapping(mapping(spec, "spec") if len(base) > 1 else spec, "devices")
-    for index, request in mappings(devices, "requests"):
-        steps = (*base, "devices", "requests", index)
+    for index, one in mappings(devices, field):
+        yield (*base, "devices", field, index), one
+
+
+def asks_in(document: Document) -> Iterator[tuple[Steps, Mapping[str, Any]]]:
+    """What a claim asks for, requests and alternatives, where it is written."""
+    for steps, request in entries_in(document, "requests"):
         # Before v1beta2 a request is written without `exactly`.
         is_within = isinstance(request.get("exactly"), Mapping)
         yield ((*steps, "exactly"), request["exactly"]) if is_within else (steps, request)

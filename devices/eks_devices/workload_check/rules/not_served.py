@@ -13,7 +13,7 @@ from ...kubernetes import gate_is_on, minors
 from ..claim_versions import GROUP
 from ..claimed import KINDS, is_misspelt
 from ..documents import Steps, mapping, path_of, text_of
-from .claim_documents import asks_in
+from .claim_documents import asks_in, entries_in
 from .whole import ToldOfDocument, Whole
 
 _CLASS: Final = "DeviceClass"
@@ -23,6 +23,7 @@ _FIELDS: Final = {
     "tolerations": "nothing is tolerated, and no device tainted either",
     "derivedAttributes": "nothing is derived",
 }
+_MATCH, _DISTINCT = "matchAttribute", "distinctAttribute"
 _NAME: Final = "extendedResourceName"
 _PAGE: Final = (
     "https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/"
@@ -70,6 +71,28 @@ def _dropped(steps: Steps, api: Api, means: str, instead: str = "") -> Finding:
 _DROPS: Final = "drops the field without a word"
 
 
+def unread_distinct(whole: Whole) -> Iterator[ToldOfDocument]:
+    """An attribute that is to differ beside one that is to match, which alone is read."""
+    for document, copy in whole.readable_documents:
+        for steps, one in entries_in(copy, "constraints"):
+            if one.get(_DISTINCT) is not None and one.get(_MATCH) is not None:
+                at = (*steps, _DISTINCT)
+                yield document, at, _unread(at, whole.plan.kubernetes_version)
+
+
+def _unread(steps: Steps, version: str) -> Finding:
+    is_served = gate_is_on(GATES["capacity"], version)
+    return warning(
+        "FieldNotServed",
+        path_of(steps),
+        f"of a constraint with both, {_MATCH} alone is read, so devices need not differ",
+        fix=f"write {_DISTINCT} in a constraint of its own"
+        if is_served
+        else f"leave {_DISTINCT} out",
+        source=_PAGE,
+    )
+
+
 def unknown_kinds(whole: Whole) -> Iterator[ToldOfDocument]:
     """Kinds of the API of claims that are misspelt."""
     for document, copy in whole.readable_documents:
@@ -89,4 +112,4 @@ def _unknown(kind: str) -> Finding:
     )
 
 
-SET_RULES = (dropped_fields, unknown_kinds)
+SET_RULES = (dropped_fields, unread_distinct, unknown_kinds)
