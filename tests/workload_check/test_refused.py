@@ -134,7 +134,7 @@ def test_of_each_error_it_is_decided_whether_api_servers_refuse_for_it() -> None
     }
     taken = {
         *("ApiVersionNotServed", "AttemptFailsOnNodegroup", "BothMechanisms", "ClaimNameClash"),
-        *("DistinctNotServed", "EfaClaimOnHostNetwork", "ExpressionInvalid"),
+        *("ConfigRefused", "DistinctNotServed", "EfaClaimOnHostNetwork", "ExpressionInvalid"),
         *("NoNodegroupServesClaim", "NoNodegroupServesPod", "RetiredResource"),
         "TooManyDevicesInClaim",
     }

@@ -22,7 +22,8 @@ SHARING_PAGE: Final = f"{_DRIVER}/api/nvidia.com/resource/v1beta1/sharing.go"
 STATE_PAGE: Final = f"{_DRIVER}/cmd/gpu-kubelet-plugin/device_state.go"
 """What it makes of configurations when a Pod starts."""
 
-_NEURON_API: Final = f"{NEURON_DRIVER}/v1"
+NEURON_API: Final = f"{NEURON_DRIVER}/v1"
+"""The version of the configurations of Neuron's driver."""
 _SHARING_KINDS: Final = {RequestKind.GPU: "GpuConfig", RequestKind.MIG: "MigDeviceConfig"}
 
 
@@ -65,7 +66,7 @@ def _of_neuron(request: DeviceRequest) -> Iterator[tuple[str, dict[str, Any]]]:
         ("UltraServerConfig", "ultraserverMode", request.mode),
     ):
         if value is not None:
-            yield NEURON_DRIVER, {"apiVersion": _NEURON_API, "kind": kind, field: value}
+            yield NEURON_DRIVER, {"apiVersion": NEURON_API, "kind": kind, field: value}
 
 
 def _of_gpu(request: DeviceRequest) -> Iterator[tuple[str, dict[str, Any]]]:

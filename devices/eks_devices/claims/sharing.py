@@ -17,7 +17,8 @@ from .configs import SHARING_PAGE
 from .syntax import MOST_DEVICES, memory_faults
 
 _FACTORIES = "ClaimSharing.time_slicing() or ClaimSharing.mps()"
-_STRATEGIES: Final = {Feature.TIME_SLICING: "TimeSlicing", Feature.MPS: "MPS"}
+STRATEGIES: Final = {Feature.TIME_SLICING: "TimeSlicing", Feature.MPS: "MPS"}
+"""What the driver calls the ways to share."""
 _UUID = re.compile(r"(GPU|MIG)-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
 _OF_MPS = ("active_thread_percentage", "pinned_memory_limit", "multi_user")
 
@@ -107,7 +108,7 @@ class ClaimSharing:
 
     def to_dict(self) -> dict[str, Any]:
         """The sharing as a configuration of the driver holds it."""
-        found: dict[str, Any] = {"strategy": _STRATEGIES[self.feature]}
+        found: dict[str, Any] = {"strategy": STRATEGIES[self.feature]}
         if self.interval is not None:
             # The driver crashes on a time-slicing configuration without an interval.
             found["timeSlicingConfig"] = {"interval": str(self.interval)}
