@@ -134,7 +134,13 @@ def test_of_each_error_it_is_decided_whether_api_servers_refuse_for_it() -> None
     }
     taken = {
         *("ApiVersionNotServed", "AttemptFailsOnNodegroup", "BothMechanisms", "ClaimNameClash"),
-        *("ConfigRefused", "DistinctNotServed", "EfaClaimOnHostNetwork", "ExpressionInvalid"),
+        *(
+            "ClaimNeedsFeatureGate",
+            "ConfigRefused",
+            "DistinctNotServed",
+            "EfaClaimOnHostNetwork",
+            "ExpressionInvalid",
+        ),
         *("NoNodegroupServesClaim", "NoNodegroupServesPod", "RetiredResource"),
         "TooManyDevicesInClaim",
     }

@@ -6,12 +6,23 @@ from typing import Any
 
 import pytest
 from tests.cluster_plans import cluster_of
-from tests.rule_pods import claim, codes, findings, request, template
+from tests.rule_pods import (
+    claim,
+    codes,
+    container,
+    findings,
+    listing,
+    of_template,
+    pod,
+    request,
+    template,
+)
 
 from eks_devices import (
     ClaimSharing,
     DeviceRequest,
     DeviceType,
+    GpuDriver,
     IommuBackendPolicy,
     Mechanism,
     ResourceClaim,
@@ -174,3 +185,52 @@ def test_what_the_builders_write_is_read(asked: DeviceRequest) -> None:
     manifest = made.to_dict(kubernetes_version="1.36")
     assert manifest["spec"]["devices"]["config"]
     assert "ConfigRefused" not in codes(manifest, plan=PLAN)
+
+
+def shared_by(gates: dict[str, bool], *more: dict[str, Any]) -> Any:
+    driver = {"gpu_driver": GpuDriver(feature_gates=gates)} if gates else {}
+    return cluster_of({"instance_type": "p5.48xlarge", **driver}, *more, kubernetes_version="1.36")
+
+
+TURNS, THREADS = {"TimeSlicingSettings": True}, {"MPSSupport": True}
+SHARED = {"strategy": "TimeSlicing"}
+
+
+@pytest.mark.parametrize(
+    ("gates", "sharing", "is_right"),
+    [
+        ({}, SHARED, False),
+        ({}, MPS, False),
+        (TURNS, SHARED, True),
+        (TURNS, MPS, False),
+        (THREADS, MPS, True),
+        (THREADS, SHARED, False),
+        ({}, None, True),
+    ],
+)
+def test_ways_to_share_need_the_gate_of_the_driver(
+    gates: Any, sharing: Any, is_right: bool
+) -> None:
+    manifests = template(request(), config=[gpu(sharing=sharing)]), shared_pod()
+    found = [one for one in findings(*manifests, plan=shared_by(gates)) if "Gate" in one.code]
+    assert bool(found) is not is_right
+    for one in found:
+        assert (one.code, one.severity) == ("ClaimNeedsFeatureGate", "error")
+        assert "gpu_driver=GpuDriver(feature_gates=" in one.fix
+
+
+def test_where_another_group_has_the_gate_it_is_a_warning() -> None:
+    driver = GpuDriver(feature_gates=TURNS)
+    plan = shared_by({}, {"instance_type": "p5.48xlarge", "gpu_driver": driver})
+    manifests = template(request(), config=[gpu(sharing=SHARED)]), shared_pod()
+    (found,) = [one for one in findings(*manifests, plan=plan) if "Gate" in one.code]
+    assert found.severity == "warning"
+    assert " on g0," in found.message
+
+
+def shared_pod() -> dict[str, Any]:
+    return pod(
+        container("one", resources=listing("gpus")),
+        container("two", resources=listing("gpus")),
+        resourceClaims=[of_template()],
+    )

@@ -27,6 +27,8 @@ from tests.rule_pods import (
     template,
 )
 
+from eks_devices import GpuDriver
+
 SHARING = [
     {
         "requests": ["first"],
@@ -40,6 +42,10 @@ SHARING = [
         },
     }
 ]
+GATES = {"TimeSlicingSettings": True}
+SHARED_GPUS = cluster_of(
+    {"instance_type": "p5.48xlarge", "gpu_driver": GpuDriver(feature_gates=GATES)}
+)
 SHARED = gpu_pod(resourceClaims=[of_claim()])
 APART = {
     "podAntiAffinity": {
@@ -59,7 +65,9 @@ def two(first: str = "gpus", second: str = "gpus", **options: Any) -> dict[str, 
 
 
 def test_a_template_that_configures_sharing_shares_nothing_between_pods() -> None:
-    (found,) = remarks(template(config=SHARING), deployment(gpu_pod(), replicas=4))
+    (found,) = remarks(
+        template(config=SHARING), deployment(gpu_pod(), replicas=4), plan=SHARED_GPUS
+    )
 
     assert (found.finding.code, found.finding.severity) == ("TemplateSharesNothing", "warning")
     assert "4 Pods" in found.finding.message
@@ -67,7 +75,7 @@ def test_a_template_that_configures_sharing_shares_nothing_between_pods() -> Non
 
 
 def test_a_template_that_configures_sharing_may_share_between_the_containers_of_a_pod() -> None:
-    assert codes(template(config=SHARING), deployment(two(), replicas=4)) == []
+    assert codes(template(config=SHARING), deployment(two(), replicas=4), plan=SHARED_GPUS) == []
 
 
 def test_a_claim_that_configures_sharing_shares_between_pods() -> None:

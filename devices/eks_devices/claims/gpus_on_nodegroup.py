@@ -17,7 +17,8 @@ from .kinds import RequestKind
 from .requests import DeviceRequest
 from .templates import DeviceClaim, ResourceClaimTemplate
 
-_GATES: Final = {Feature.TIME_SLICING: TIME_SLICING_GATE, Feature.MPS: MPS_GATE}
+SHARING_GATES: Final = {Feature.TIME_SLICING: TIME_SLICING_GATE, Feature.MPS: MPS_GATE}
+"""The gates of the driver without which GPUs are not shared in these ways."""
 _SHARES_PAGE: Final = (
     "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/blob/v0.5.0/"
     "demo/specs/consumable-shares/README.md"
@@ -90,7 +91,7 @@ def _gate(request: DeviceRequest) -> str:
     """The gate of the driver that a request needs; empty for none."""
     if request.kind is RequestKind.VFIO:
         return PASSTHROUGH_GATE
-    return _GATES[request.sharing.feature] if request.sharing else ""
+    return SHARING_GATES[request.sharing.feature] if request.sharing else ""
 
 
 def _gate_fault(path: str, gate: str, gpus: DevicePlan, plan: NodegroupPlan) -> Finding:
@@ -101,12 +102,13 @@ def _gate_fault(path: str, gate: str, gpus: DevicePlan, plan: NodegroupPlan) -> 
         "not start",
         got=f"{gate}=false",
         allowed=f"{gate}=true",
-        fix=_gate_fix(gate, gpus),
+        fix=gate_fix(gate, gpus),
         source=gates_source(),
     )
 
 
-def _gate_fix(gate: str, gpus: DevicePlan) -> str:
+def gate_fix(gate: str, gpus: DevicePlan) -> str:
+    """How a group comes to a driver with a gate on."""
     switch = f'gpu_driver=GpuDriver(feature_gates={{"{gate}": True}})'
     if gpus.owner == HOST_OWNER:
         return f"leave host_service out, and pass {switch}: the built-in driver has no gates"

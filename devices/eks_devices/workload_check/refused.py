@@ -20,7 +20,7 @@ _TAKEN: Final = frozenset(
         *("NoNodegroupServesPod", "NoNodegroupServesClaim", "AttemptFailsOnNodegroup"),
         *("BothMechanisms", "TooManyDevicesInClaim", "ExpressionInvalid", "DistinctNotServed"),
         *("ApiVersionNotServed", "EfaClaimOnHostNetwork", "RetiredResource", "ClaimNameClash"),
-        *("ConfigRefused", "TokenNotAllowed"),
+        *("ClaimNeedsFeatureGate", "ConfigRefused", "TokenNotAllowed"),
     )
 )
 

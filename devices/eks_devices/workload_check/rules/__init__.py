@@ -40,6 +40,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *claim_wiring.RULES,
     *refused_resources.RULES,
     *pod_level.RULES,
+    *driver_configs.RULES,
     *shared_devices.RULES,
     *efa_use.RULES,
     *efa_memory.RULES,

@@ -8,11 +8,18 @@ from typing import Any, Final
 from ..._yaml_text import AsYaml
 from ...claims.configs import STATE_PAGE
 from ...claims.driver_configs import WrongConfig, config_faults
+from ...claims.gpus_on_nodegroup import SHARING_GATES, gate_fix
+from ...claims.sharing import STRATEGIES
+from ...feature_gates import told_gates
 from ...findings import Finding, fault
-from ...names import DRIVERS, EXTERNAL_OWNER
-from ...plans import ClusterPlan
+from ...names import DRIVERS, EXTERNAL_OWNER, GPU_DRIVER
+from ...plans import ClusterPlan, NodegroupPlan
+from ...vocabulary import DeviceType, Mechanism
+from ..claimed import PodClaim
 from ..documents import Document, Steps, mapping, mappings, path_of
+from .claim_content import devices_of
 from .claim_documents import entries_in
+from .context import Context, Told
 from .readable import UNKNOWN
 from .whole import ToldOfDocument, Whole
 
@@ -70,4 +77,53 @@ def _refused(steps: Steps, driver: str, wrong: WrongConfig) -> Finding:
     )
 
 
+def missing_gates(context: Context) -> Iterator[Told]:
+    """Ways to share GPUs for which the driver has its gate off, and then starts no Pod."""
+    groups = context.groups_with(DeviceType.GPU, Mechanism.DRA)
+    for claim in context.claims:
+        for gate in _gates_of(claim):
+            off = [one for one in groups if _is_off(gate, one)]
+            if off:
+                yield _gate_needed(context, claim, gate, off, is_certain=len(off) == len(groups))
+
+
+def _gates_of(claim: PodClaim) -> Iterator[str]:
+    gates = {STRATEGIES[feature]: gate for feature, gate in SHARING_GATES.items()}
+    asked = [
+        mapping(mapping(opaque, "parameters"), "sharing").get("strategy")
+        for _, one in mappings(devices_of(claim), "config")
+        if (opaque := mapping(one, "opaque")).get("driver") == GPU_DRIVER
+    ]
+    return (gate for strategy, gate in gates.items() if strategy in asked)
+
+
+def _is_off(gate: str, group: NodegroupPlan) -> bool:
+    """Whether the driver of a group's GPUs is ours, and has a gate off."""
+    gpus = group.device_of(DeviceType.GPU)
+    if gpus is None or gpus.owner == EXTERNAL_OWNER:
+        return False
+    return not told_gates(gpus.settings).get(gate, False)
+
+
+def _gate_needed(
+    context: Context, claim: PodClaim, gate: str, off: list[NodegroupPlan], *, is_certain: bool
+) -> Told:
+    names = ", ".join(one.name for one in off)
+    gpus = off[0].device_of(DeviceType.GPU)
+    fix = gate_fix(gate, gpus) if gpus else ""
+    text = f"the GPU driver has {gate} off on {names}, and starts no Pod there whose claim has it"
+    if not is_certain:
+        return context.warn(claim.steps, "ClaimNeedsFeatureGate", text, fix=fix, source=STATE_PAGE)
+    return context.error(
+        claim.steps,
+        "ClaimNeedsFeatureGate",
+        text,
+        got=f"{gate}=false",
+        allowed=f"{gate}=true",
+        fix=fix,
+        source=STATE_PAGE,
+    )
+
+
+RULES = (missing_gates,)
 SET_RULES = (refused_configs,)
