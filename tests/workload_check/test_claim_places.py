@@ -172,13 +172,14 @@ def test_what_would_help_is_of_groups_that_the_pod_may_reach() -> None:
     report = checked(plan, wanted, two)
     (found,) = [x.finding for x in report.remarks if x.finding.code == "NoNodegroupServesPod"]
     assert found.fix.startswith("for p5, ask for fewer devices in all")
-    # Nothing helps on the group that the Pod selects, and something would on the other.
+    # Nothing helps on the group that the Pod selects, and something does on the other.
     lost = pod(limits={"vpc.amazonaws.com/efa": 64}, nodeSelector={"eks-devices/nodegroup": "g6e"})
     more = plan_of(group("g6e", "g6e.12xlarge", mechanism=DRA), P4D)
     (found,) = [
         x.finding for x in checked(more, lost).remarks if x.finding.code == "NoNodegroupServesPod"
     ]
-    assert found.fix == "change the claim or the Pod, or add a node group that fits"
+    select = "select the nodes of p4d instead: nodeSelector: {eks-devices/nodegroup: p4d}"
+    assert found.fix == f"{select}, and ask for at most 4 vpc.amazonaws.com/efa"
 
 
 def test_a_template_that_makes_two_claims_of_a_pod_is_named_once() -> None:

@@ -14,8 +14,9 @@ import pytest
 from tests.workload_manifests import G6E, plan_of
 
 from eks_devices import Taint, TaintEffect
-from eks_devices.workload_check.affinity import Hints, label_obstacles
+from eks_devices.workload_check.affinity import label_obstacles
 from eks_devices.workload_check.documents import frozen
+from eks_devices.workload_check.label_hints import Hints
 from eks_devices.workload_check.nodes import GroupNode, nodes_of
 from eks_devices.workload_check.tolerations import taint_obstacles
 

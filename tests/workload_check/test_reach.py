@@ -178,7 +178,8 @@ def test_nodes_of_arm_have_its_name_in_kubernetes() -> None:
 @pytest.mark.parametrize(
     ("selector", "told"),
     [
-        ({"teem": "vision"}, "did you mean team?"),
+        ({"teem": "vision"}, "for g, write team: vision"),
+        ({"teem": "sound"}, "did you mean team?"),
         ({"team": "vison"}, "for g, write team: vision"),
         ({"eks-devices/nodegroup": "zzz"}, "nodes have eks-devices/nodegroup: g"),
         ({"nvidia.com/gpu.product": "NVIDIA-L40S"}, "GpuPlugin(feature_discovery=True)"),

@@ -13,7 +13,7 @@ from ..findings import Finding, fault, info, warning
 from ..names import NODEGROUP_LABEL, POOL_LABEL
 from ..plans import ClusterPlan, NodegroupPlan
 from ..taints import TaintEffect
-from ..workload_check.telling import named
+from ..workload_check.fixes import named
 
 # What the rules of claims say already, by the code of the verdict.
 _SAID: Final = {

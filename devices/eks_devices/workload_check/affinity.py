@@ -8,22 +8,20 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from .._yaml_text import wrong_in_manifest
-from ..findings import Finding, meant
-from ..names import EKS_NODEGROUP_LABEL, INSTANCE_TYPE_LABEL, NODEGROUP_LABEL, NVIDIA_RESOURCES
+from ..findings import Finding
+from ..names import EKS_NODEGROUP_LABEL, NODEGROUP_LABEL
 from ..syntax import label_key
 from ..typecheck import is_token
 from .affinity_form import REQUIRED
 from .documents import Steps, mapping, mappings, path_of, sequence, text_of
+from .label_hints import Hints
 from .nodes import GroupNode, Obstacle
 from .pods import PodTemplate
 
+LABELS_DIFFER: Final = ("NodeSelectorDiffers", "NodeAffinityDiffers")
+"""What keeps Pods off nodes that they do not select."""
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 _LONGEST_LIST: Final = 4
-_DISCOVERY: Final = (
-    "labels that describe GPUs are there where GPU feature discovery runs, "
-    "gpu_plugin=GpuPlugin(feature_discovery=True) of a group on the device plugin; or select by "
-    f"{INSTANCE_TYPE_LABEL}"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,38 +45,6 @@ def selects_by(pod: PodTemplate, keys: Collection[str]) -> bool:
     )
 
 
-class Hints:
-    """What a label that no node has may be meant for; each is thought about once.
-
-    Args:
-        nodes: All nodes.
-    """
-
-    def __init__(self, nodes: Collection[GroupNode]) -> None:
-        self._values: dict[str, set[str]] = {}
-        for one in nodes:
-            for key, value in one.labels.items():
-                self._values.setdefault(key, set()).add(value)
-        self._known: dict[tuple[str, tuple[str, ...]], str] = {}
-
-    def of(self, key: str, wanted: tuple[str, ...]) -> str:
-        """What to select instead; empty where nothing is alike."""
-        if (key, wanted) not in self._known:
-            self._known[key, wanted] = self._of(key, wanted) if key else ""
-        return self._known[key, wanted]
-
-    def _of(self, key: str, wanted: tuple[str, ...]) -> str:
-        values = self._values.get(key, set())
-        if not values:
-            return _DISCOVERY if key.startswith(NVIDIA_RESOURCES) else meant(key, self._values)
-        if not values.isdisjoint(wanted):
-            return ""
-        near = [found for one in wanted if (found := meant(one, values))]
-        shown = sorted(values)[:_LONGEST_LIST]
-        more = ", ..." if len(values) > _LONGEST_LIST else ""
-        return near[0] if near else f"nodes have {key}: {', '.join(shown)}{more}"
-
-
 def label_obstacles(spec: Mapping[str, Any], node: GroupNode, hints: Hints) -> Iterator[Obstacle]:
     """Labels of a node that are not those that Pods select.
 
@@ -90,14 +56,14 @@ def label_obstacles(spec: Mapping[str, Any], node: GroupNode, hints: Hints) -> I
     for key, wanted in mapping(spec, "nodeSelector").items():
         if not (isinstance(key, str) and isinstance(wanted, str)):
             continue
-        found = list(_obstacle("NodeSelectorDiffers", _in(node, key, (wanted,)), node, hints))
+        found = list(_obstacle(LABELS_DIFFER[0], _in(node, key, (wanted,)), node, hints))
         yield from found
         if any(one.is_certain for one in found):
             # One is enough to keep Pods away.
             break
     affinity = mapping(mapping(spec, "affinity"), "nodeAffinity")
     if affinity.get(REQUIRED) is not None:
-        yield from _obstacle("NodeAffinityDiffers", _any_term(_terms(spec), node), node, hints)
+        yield from _obstacle(LABELS_DIFFER[1], _any_term(_terms(spec), node), node, hints)
 
 
 def selector_faults(pod: PodTemplate) -> Iterator[tuple[Steps, Finding]]:
@@ -126,17 +92,17 @@ def _obstacle(code: str, answer: _Answer, node: GroupNode, hints: Hints) -> Iter
     if answer.holds is None:
         yield Obstacle("LabelKnownAtRunTime", answer.reason, is_certain=False)
         return
-    hint, has = hints.of(answer.key, answer.wanted), node.labels.get(answer.key)
-    if has is not None and hint == f"did you mean {has}?":
+    hint = hints.of(answer.key, answer.wanted, node)
+    if hint.is_meant:
         # The node that is meant comes before others.
-        yield Obstacle(code, answer.reason, distance=5, fix=f"write {answer.key}: {has}")
+        yield Obstacle(code, answer.reason, distance=5, fix=hint.fix, is_meant=True)
         return
     if answer.key == EKS_NODEGROUP_LABEL and node.group.name in answer.wanted:
         name = f"{NODEGROUP_LABEL}: {node.group.name}"
         fix = f"write {name} instead, as a name in EKS changes when the group is replaced"
-        yield Obstacle(code, answer.reason, distance=5, fix=fix)
+        yield Obstacle(code, answer.reason, distance=5, fix=fix, is_meant=True)
         return
-    yield Obstacle(code, answer.reason, distance=6, fix=hint)
+    yield Obstacle(code, answer.reason, distance=6, fix=hint.fix)
 
 
 def _any_term(terms: list[Mapping[str, Any]], node: GroupNode) -> _Answer:

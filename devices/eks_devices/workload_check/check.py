@@ -253,6 +253,8 @@ class _Check:
         both = list(by_both(pod, judged, asked, [name for name, one in classes.items() if not one]))
         yield from ((one, None) for one in asked_twice(pod, judged, asked, classes))
         what = "these Pods, so they would wait for ever"
+        if pod.document.kind == "DaemonSet" and not any(one.is_reached for one in judged):
+            what = "these Pods, and the DaemonSet makes none, for it comes to none of their nodes"
         yield from ((one, None) for one in both)
         yield from () if both else unserved(judged, path, code="NoNodegroupServesPod", what=what)
 

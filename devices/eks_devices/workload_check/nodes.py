@@ -53,8 +53,9 @@ class Obstacle:
 
     `distance` is how far the Pod is from being served: a toleration is soon written, devices that
     the node does not have are another group's. `fix` is what to write, empty where that is not
-    known; `claim` is what a request has to say where devices are to be claimed instead. Where it is
-    not certain, only a running node tells. `verdict` is what was said of claims, where it is about
+    known; `claim` is what a request has to say where devices are to be claimed instead. `is_meant`
+    says that the Pod selects the node but for a slip. Where it is not certain, only a running node
+    tells. `verdict` is what was said of claims, where it is about
     these.
     """
 
@@ -65,6 +66,7 @@ class Obstacle:
     is_certain: bool = True
     verdict: Verdict | None = None
     claim: str = ""
+    is_meant: bool = False
 
 
 def nodes_of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..mig import mig_gpu
-from ..names import EXTERNAL_OWNER
+from ..names import DEVICE_CLASSES, EXTENDED_RESOURCES, EXTERNAL_OWNER, offered_resources
 from ..plans import NodegroupPlan
 from ..vocabulary import DeviceType, Mechanism
 
@@ -25,3 +25,16 @@ def as_claimed(group: NodegroupPlan) -> NodegroupPlan:
             for one in group.devices
         ),
     )
+
+
+def accelerators_of(group: NodegroupPlan) -> str:
+    """How Pods ask for the accelerators of a group's nodes; empty where these have none of ours."""
+    for kind, names in EXTENDED_RESOURCES.items():
+        device = group.device_of(kind)
+        if kind is DeviceType.EFA or device is None or device.owner == EXTERNAL_OWNER:
+            continue
+        if device.mechanism is Mechanism.DRA:
+            return f"deviceClassName: {DEVICE_CLASSES[kind][0]}"
+        offered = offered_resources(kind, group.extended_resources)
+        return f"{next(iter(offered), names[0])} in limits"
+    return ""

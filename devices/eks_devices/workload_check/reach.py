@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from ..names import DEFAULT_SCHEDULER, NEURON_SCHEDULER
 from ..plans import ClusterPlan
-from .affinity import Hints, label_obstacles
+from .affinity import label_obstacles
 from .affinity_form import affinity_faults
 from .documents import mapping, text_of
+from .label_hints import Hints
 from .nodes import GroupNode, Obstacle
 from .pods import PodTemplate
 from .tolerations import Toleration, taint_obstacles, tolerations_of

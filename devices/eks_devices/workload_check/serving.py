@@ -8,13 +8,18 @@ from typing import Any
 
 from ..feasibility.of_types import verdict_of_types
 from ..feasibility.verdicts import Status, Verdict
+from ..names import device_type_of_class
 from ..plans import ClusterPlan, NodegroupPlan
+from ..vocabulary import DeviceType
+from .affinity import LABELS_DIFFER
 from .amounts import Amounts, amounts_of
 from .claim_judge import ClaimJudge, ClaimSet
 from .claimed import PodClaim
+from .device_names import device_type_of
 from .documents import Document
 from .node_amounts import AMOUNTS
 from .nodes import GroupNode, Obstacle, nodes_of
+from .other_ways import accelerators_of
 from .pods import PodTemplate
 from .reach import Reach
 from .resources import OnNode, ResourceCheck, claim_instead
@@ -30,7 +35,9 @@ class Judged:
 
     `fix` is all that would bring it to serve, and that of the verdict what its own reason asks for.
     `uses_dra` says whether the Pods have devices by DRA there, `is_reached` whether nothing but
-    devices and other resources keeps them off such nodes.
+    devices and other resources keeps them off such nodes. `is_unselected` says that labels by which
+    they select do, `is_left_alone` that nothing else does, `is_meant` that they select these nodes
+    but for a slip. `has` is how Pods ask for the accelerators of such nodes.
     """
 
     verdict: Verdict
@@ -38,6 +45,10 @@ class Judged:
     fix: str = ""
     uses_dra: bool = False
     is_reached: bool = True
+    is_unselected: bool = False
+    is_left_alone: bool = False
+    is_meant: bool = False
+    has: str = ""
 
 
 class Serving:
@@ -137,8 +148,26 @@ class Serving:
             found.append(one)
         fits = None if found else _least(said, on_node, most)
         judged = _judged(node.group.name, found, said, fits)
-        is_reached = not any(one.is_certain for one in reach)
-        return judged if is_reached else replace(judged, is_reached=False)
+        certain = [one for one in found if one.is_certain]
+        return replace(
+            judged,
+            is_reached=not any(one.is_certain for one in reach),
+            is_unselected=any(one.code in LABELS_DIFFER for one in certain),
+            is_left_alone=bool(certain) and all(one.code in LABELS_DIFFER for one in certain),
+            is_meant=any(one.is_meant for one in certain),
+            has=_has_instead(node.group, whole, amounts),
+        )
+
+
+def _has_instead(group: NodegroupPlan, asked: ClaimSet, amounts: Amounts) -> str:
+    """How Pods ask for the accelerators of a group, where it has the rest of what they ask for."""
+    kinds = {
+        *map(device_type_of_class, asked.classes),
+        *(device_type_of(name) for name, _ in amounts.devices),
+    }
+    if DeviceType.EFA in kinds and group.device_of(DeviceType.EFA) is None:
+        return ""
+    return accelerators_of(group)
 
 
 def _beyond(claims: Sequence[PodClaim], sound: int) -> Iterator[Obstacle]:
@@ -233,4 +262,8 @@ def _together(types: Sequence[tuple[GroupNode, Judged]]) -> Judged:
         fix=near[0][1].fix,
         uses_dra=any(one.uses_dra for _, one in types),
         is_reached=any(one.is_reached for _, one in types),
+        is_unselected=any(one.is_unselected for _, one in types),
+        is_left_alone=any(one.is_left_alone for _, one in types),
+        is_meant=any(one.is_meant for _, one in types),
+        has=near[0][1].has,
     )

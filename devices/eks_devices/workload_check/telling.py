@@ -15,6 +15,7 @@ from .affinity import selects_by
 from .claim_judge import ClaimSet
 from .device_names import DEVICES, device_type_of
 from .documents import path_of
+from .fixes import first_of, fix_of, named
 from .pods import PodTemplate
 from .serving import Judged
 
@@ -30,7 +31,6 @@ OF_CLAIM: Final = (*REFUSED, TOO_MANY)
 
 _MEND: Final = "change the claim"
 _STOPPING: Final = ("ExpressionFails", "AllBreaksConstraint")
-_MOST_NAMED: Final = 4
 _MOST_REASONS: Final = 5
 _BY_RESOURCE: Final = (
     "https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/"
@@ -61,9 +61,9 @@ def unserved(judged: Sequence[Judged], path: str, *, code: str, what: str) -> It
         severity=Severity.ERROR,
         path=path,
         message=f"no node group can serve {what}: {reasons}",
-        fix=_fix(near),
+        fix=fix_of(near),
     )
-    first = _first(near)
+    first = first_of(near)
     yield found, first.verdict if first else None
 
 
@@ -78,29 +78,6 @@ def _reasons(near: Sequence[Judged]) -> Iterator[str]:
             yield f"and {left} more node groups are further from it"
             return
         yield f"{named(groups)}: {reason}"
-
-
-def _first(near: Sequence[Judged]) -> Judged | None:
-    """The nearest group that says what would help.
-
-    Of groups that the Pod's own selectors leave out only where they leave out all of them.
-    """
-    reached = [one for one in near if one.is_reached]
-    return next((one for one in reached or near if one.fix), None)
-
-
-def _fix(near: Sequence[Judged]) -> str:
-    if (first := _first(near)) is None:
-        return "change the claim or the Pod, or add a node group that fits"
-    if first.verdict.code == "ClassNotInstalled":
-        return first.fix
-    return f"for {first.verdict.nodegroup}, {first.fix}"
-
-
-def named(groups: Sequence[str]) -> str:
-    """Names of node groups, the first few of many."""
-    shown, left = groups[:_MOST_NAMED], len(groups) - _MOST_NAMED
-    return ", ".join(shown) + (f" and {left} more" if left > 0 else "")
 
 
 def failing(judged: Sequence[Judged], path: str, *, told: Collection[str] = ()) -> Iterator[Told]:
@@ -203,7 +180,7 @@ def served(pod: PodTemplate, judged: Sequence[Judged], plan: ClusterPlan) -> Ite
     may = [one for one in judged if one.verdict.status is Status.UNKNOWN]
     is_daemon = pod.document.kind == "DaemonSet"
     if is_daemon and fine:
-        yield from _waiting(judged, path)
+        yield from _waiting(judged, path, [one.verdict.nodegroup for one in fine])
     elif len(fine) > 1 and not (
         selects_by(pod, (NODEGROUP_LABEL, POOL_LABEL)) or _are_a_pool(fine, plan)
     ):
@@ -232,7 +209,7 @@ def _are_a_pool(judged: Sequence[Judged], plan: ClusterPlan) -> bool:
     return len(pools) == 1 and None not in pools
 
 
-def _waiting(judged: Sequence[Judged], path: str) -> Iterator[Finding]:
+def _waiting(judged: Sequence[Judged], path: str, fine: Sequence[str]) -> Iterator[Finding]:
     """Groups on whose nodes a DaemonSet has Pods that wait: it makes one for every node."""
     wait = [one for one in judged if one.is_reached and one.verdict.status is Status.INFEASIBLE]
     if wait:
@@ -241,7 +218,9 @@ def _waiting(judged: Sequence[Judged], path: str) -> Iterator[Finding]:
             path,
             "the DaemonSet makes a Pod for every node that it selects and whose taints it "
             f"tolerates, and on these it waits for ever: {'; '.join(_reasons(wait))}",
-            fix="select the nodes that can serve it",
+            fix="select the nodes that can serve it"
+            + (f": nodeSelector: {{{NODEGROUP_LABEL}: {fine[0]}}}" if len(fine) == 1 else "")
+            + (f", those of {named(fine)}" if len(fine) > 1 else ""),
             source="https://kubernetes.io/docs/concepts/workloads/controllers/daemonset/",
         )
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from ..._json_values import frozen_mapping, json_faults
 from ...claims.templates import RESOURCE_API, ResourceClaim, ResourceClaimTemplate
 from ...findings import EksDevicesError, Finding, meant, raise_faults
-from ...names import CLAIM_KIND, GPU_CLASS, TEMPLATE_KIND
+from ...names import CLAIM_KIND, EFA_CLASS, GPU_CLASS, NEURON_CLASS, TEMPLATE_KIND
 from ...typecheck import path_step
 from ..wanted import Ask, Constraint, Request, Wanted
 from .api_minors import api_of
@@ -34,7 +34,10 @@ _EXACTLY: Final = f"write exactly: {{deviceClassName: {GPU_CLASS}}}, or the clas
 _OPTION: Final = f"write - {{name: whole, deviceClassName: {GPU_CLASS}}}"
 _OPTIONS: Final = "write a list, each alternative with a dash: - name: ..."
 _CONSTRAINT: Final = f"write - {_MATCH}: resource.kubernetes.io/pcieRoot, or what is to be shared"
-_CLASS: Final = f"name a DeviceClass, such as {GPU_CLASS}"
+_CLASS: Final = (
+    f"name a DeviceClass, such as {GPU_CLASS}, {NEURON_CLASS} or {EFA_CLASS}, by the devices that "
+    "are meant"
+)
 
 
 def path_of(claim: Claim) -> str:
