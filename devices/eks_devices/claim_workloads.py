@@ -18,6 +18,7 @@ from .ami_releases import al2023_patch
 from .claims.on_nodegroup import claim_manifest
 from .claims.syntax import DRA_PAGE
 from .claims.templates import DeviceClaim, ResourceClaim, ResourceClaimTemplate
+from .claims.together_on_nodegroup import together_faults
 from .claims.whole_nodes import WholeNodeClaims
 from .findings import EksDevicesError, Finding, fault
 from .kubernetes import floors
@@ -69,7 +70,7 @@ def use_claims(
         EksDevicesError: Every fault: what is no Pod spec, unknown or no containers, claims and
             requests, `ClaimUsedByNone`, `ClaimNameTaken`, `NodeSelectorTaken`,
             `ClaimsOfTwoNamespaces`, `TooManyConsumers`, `ReusedClaimFloor` for a shared claim
-            beside another; with a group, those of the claims there too, as `ClaimNeedsDra`.
+            beside another; with a group, those of the claims there too, alone and together.
 
     Source: https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
     """
@@ -118,11 +119,21 @@ def _place(
 
 def _faults_there(named: Mapping[str, DeviceClaim], group: NodegroupPlan) -> Iterator[Finding]:
     """Faults of claims that the nodes of a group cannot serve, each claim judged once."""
+    known: dict[int, dict[str, Any]] = {}
     for claim in {id(one): one for one in named.values()}.values():
         try:
-            claim_manifest(claim, group)
+            known[id(claim)] = claim_manifest(claim, group)
         except EksDevicesError as error:
             yield from error.faults
+    if all(id(one) in known for one in named.values()):
+        yield from together_faults([(one, known[id(one)]) for one in _each(named)], group)
+
+
+def _each(named: Mapping[str, DeviceClaim]) -> Iterator[DeviceClaim]:
+    """The claims that a Pod gets: a ResourceClaim is one, whatever it is called."""
+    shared = {one.name: one for one in named.values() if isinstance(one, ResourceClaim)}
+    yield from shared.values()
+    yield from (one for one in named.values() if isinstance(one, ResourceClaimTemplate))
 
 
 def _select(pod: PodSpec, key: str, group: NodegroupPlan) -> None:

@@ -8,10 +8,12 @@ import pytest
 from tests.hostile import HostileList, HostileMapping
 
 from eks_devices import (
+    AllocationMode,
     Capacity,
     DeviceRequest,
     DeviceSelector,
     EksDevicesError,
+    GpuDriver,
     Mechanism,
     NodegroupSpec,
     ResourceClaim,
@@ -39,6 +41,15 @@ def plan(instance_type: str = "g6e.12xlarge", **options: Any) -> Any:
         **{"mechanism": Mechanism.DRA, **options},
     )
     return plan_nodegroup(spec, kubernetes_version="1.34")
+
+
+def faults_of(*args: Any, **options: Any) -> set[str]:
+    """The codes of the faults, if there are any."""
+    try:
+        ANY(*args, **options)
+    except EksDevicesError as error:
+        return {one.code for one in error.faults}
+    return set()
 
 
 def codes(*args: Any, **options: Any) -> set[str]:
@@ -266,3 +277,50 @@ def test_one_template_under_many_names_is_judged_once():
         use_claims(ONE, {"left": nine, "right": nine}, nodegroup=plan())
 
     assert len(error.value.faults) == 1
+
+
+def made(kind: Any, name: str, *requests: Any, **options: Any) -> Any:
+    return kind(name=name, namespace="n", requests=[*requests], **options)
+
+
+GPU, EFA = DeviceRequest.gpu, DeviceRequest.efa
+EITHER = DeviceRequest.first_available(GPU(4, name="four"), GPU(2, name="two"), name="any")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_right"),
+    [
+        ([GPU(4)], [GPU(4)], True),
+        ([GPU(5)], [GPU(4)], False),
+        ([GPU(8)], [EFA(32)], True),
+        ([GPU(4), EFA(16)], [GPU(4), EFA(17)], False),
+        ([GPU(6)], [EITHER], True),
+        ([GPU(7)], [EITHER], False),
+        ([GPU(AllocationMode.ALL)], [GPU(1)], False),
+        ([GPU(AllocationMode.ALL).where("true")], [GPU(7)], True),
+        ([GPU(8)], [GPU(8).with_admin_access()], True),
+    ],
+)
+def test_claims_together_ask_for_no_more_than_a_node_has(
+    first: Any, second: Any, is_right: bool
+) -> None:
+    claims = [made(ResourceClaimTemplate, "a", *first), made(ResourceClaimTemplate, "b", *second)]
+    group = plan("p5.48xlarge")
+    assert faults_of(ONE, claims, nodegroup=group) == (set() if is_right else {"TooManyDevices"})
+    assert faults_of(ONE, claims) == set()
+
+
+def test_a_claim_that_a_pod_names_twice_is_one_and_a_template_two() -> None:
+    shared = made(ResourceClaim, "a", GPU(5))
+    template = made(ResourceClaimTemplate, "a", GPU(5))
+    group = plan("p5.48xlarge")
+    assert faults_of(ONE, {"x": shared, "y": shared}, nodegroup=group) == set()
+    assert faults_of(ONE, {"x": template, "y": template}, nodegroup=group) == {"TooManyDevices"}
+
+
+def test_gpus_that_claims_share_are_not_counted() -> None:
+    shares = GpuDriver(consumable_shares="memory")
+    claims = [made(ResourceClaim, name, GPU(5, memory="1Gi")) for name in ("a", "b")]
+    spec = NodegroupSpec(name="g", instance_type="p5.48xlarge", max_size=1, gpu_driver=shares)
+    group = plan_nodegroup(spec, kubernetes_version="1.36")
+    assert "TooManyDevices" not in faults_of(ONE, claims, nodegroup=group)
