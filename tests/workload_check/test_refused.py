@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.workload_manifests import GPU, P5, checked, codes, plan_of, pod, request, template
+from tests.workload_manifests import EFA, GPU, P5, checked, codes, plan_of, pod, request, template
 
 from eks_devices.findings import fault
 from eks_devices.workload_check.refused import is_refusal
@@ -41,8 +41,13 @@ IS_NVIDIA = "device.driver == 'gpu.nvidia.com'"
 SOURCE = [{"name": "gpu", "source": {"resourceClaimTemplateName": "gpu"}}]
 LISTED = {"name": "main", "image": "x", "resources": {"claims": [{"claim": "gpu"}]}}
 OTHER = {"name": "main", "image": "x", "resources": {"claims": [{"name": "other"}]}}
+AMOUNTS = {"limits": {"example.com/a": 2}, "requests": {"example.com/a": 1}}
+UNEQUAL = {"name": "uneq", "image": "x", "resources": {"claims": [{"name": "gpu"}], **AMOUNTS}}
 TOLERATION = [{"operator": "exists"}]
 ADMIN_CLAIM = template("gpu", request(adminAccess=True))
+RIGHT_CLASS = CLASS | {"spec": {"selectors": [{"cel": {"expression": IS_NVIDIA}}]}}
+OWN_CLAIM = template("gpu", request("own"))
+CONFIG = {"apiVersion": "resource.nvidia.com/v1beta1", "kind": "Nothing"}
 REFUSED: dict[str, tuple[str, str, list[Any]]] = {
     "class": (
         "MalformedDeviceClass",
@@ -51,6 +56,21 @@ REFUSED: dict[str, tuple[str, str, list[Any]]] = {
     ),
     "claim": ("MalformedClaim", "MalformedClaim", [template("gpu", request(count=-1))]),
     "metadata": ("MalformedMetadata", "MalformedClaim", [renamed("gpu", labels={"a b": "c"})]),
+    "version": (
+        "ApiVersionNotServed",
+        "MalformedClaim",
+        [CLAIM | {"apiVersion": "resource.k8s.io/v1beta2"}],
+    ),
+    "version of a class": (
+        "ApiVersionNotServed",
+        "MalformedDeviceClass",
+        [RIGHT_CLASS | {"apiVersion": "resource.k8s.io/v1beta2"}, OWN_CLAIM],
+    ),
+    "labels of a class": (
+        "MalformedMetadata",
+        "MalformedDeviceClass",
+        [RIGHT_CLASS | {"metadata": {"name": "own", "labels": {"a b": "c"}}}, OWN_CLAIM],
+    ),
     "kind": ("UnknownKind", "MalformedClaim", [CLAIM | {"kind": "ResourceClaimsTemplate"}]),
     "namespace": ("WrongType", "NamespaceRefused", [namespace(True), CLAIM]),
     "label": ("NamespaceWithoutAdminAccess", "MalformedClaim", [namespace("no"), ADMIN_CLAIM]),
@@ -61,6 +81,9 @@ PODS: dict[str, tuple[str, dict[str, Any]]] = {
     "other claim": ("UnknownPodClaim", {"containers": [OTHER]}),
     "toleration": ("MalformedToleration", {"tolerations": TOLERATION}),
     "amount": ("MalformedQuantity", {"limits": {"memory": "10GB"}}),
+    "request": ("RequestNotEqualToLimit", {"containers": [UNEQUAL]}),
+    "request of an init container": ("RequestNotEqualToLimit", {"initContainers": [UNEQUAL]}),
+    "page size": ("MalformedResourceName", {"limits": {"memory": "1Gi", "hugepages-2MB": "2Mi"}}),
 }
 
 
@@ -82,6 +105,28 @@ def test_pods_that_are_refused_are_served_by_none(name: str) -> None:
     assert codes(report) == [told]
     (found,) = report.pods
     assert [one.code for one in found.verdicts] == ["PodRefused"]
+
+
+@pytest.mark.parametrize(
+    ("told", "claim", "options"),
+    [
+        ("EfaClaimOnHostNetwork", template("gpu", request(EFA)), {"hostNetwork": True}),
+        (
+            "ConfigRefused",
+            template("gpu", request(), config=[{"opaque": {"driver": GPU, "parameters": CONFIG}}]),
+            {},
+        ),
+    ],
+)
+def test_pods_that_a_driver_does_not_start_are_served_by_none(
+    told: str, claim: Any, options: Any
+) -> None:
+    report = checked(plan_of(P5), claim, pod("gpu", **options))
+    assert told in codes(report)
+    (found,) = report.pods
+    assert [(str(one.status), one.code) for one in found.verdicts] == [
+        ("infeasible", "PodNotStarted")
+    ]
 
 
 def test_a_claim_of_a_refused_class_that_no_pod_names_is_served_by_none() -> None:
@@ -123,7 +168,13 @@ def test_of_a_class_that_selects_nothing_no_driver_is_told() -> None:
 def test_of_each_error_it_is_decided_whether_api_servers_refuse_for_it() -> None:
     """A new code belongs to one of the two: Pods of what is refused are served by none."""
     refused = {
-        *("BothClaimSources", "ClaimListedTwice", "HugePagesNeedMemory", "HugePagesNotEqual"),
+        *(
+            "ApiVersionNotServed",
+            "BothClaimSources",
+            "ClaimListedTwice",
+            "HugePagesNeedMemory",
+            "HugePagesNotEqual",
+        ),
         *("MalformedAffinity", "MalformedClaim", "MalformedClaimName", "MalformedDeviceClass"),
         *("MalformedMetadata", "MalformedQuantity", "MalformedResourceName", "NotYaml"),
         *("MalformedToleration", "MisplacedClaimField", "NamespaceWithoutAdminAccess"),
@@ -133,14 +184,8 @@ def test_of_each_error_it_is_decided_whether_api_servers_refuse_for_it() -> None
         *("TemplateNotRendered", "UnknownField", "UnknownKind", "UnknownPodClaim", "WrongType"),
     }
     taken = {
-        *("ApiVersionNotServed", "AttemptFailsOnNodegroup", "BothMechanisms", "ClaimNameClash"),
-        *(
-            "ClaimNeedsFeatureGate",
-            "ConfigRefused",
-            "DistinctNotServed",
-            "EfaClaimOnHostNetwork",
-            "ExpressionInvalid",
-        ),
+        *("AttemptFailsOnNodegroup", "BothMechanisms", "ClaimNameClash", "ClaimNeedsFeatureGate"),
+        *("ConfigRefused", "DistinctNotServed", "EfaClaimOnHostNetwork", "ExpressionInvalid"),
         *("NoNodegroupServesClaim", "NoNodegroupServesPod", "RetiredResource"),
         "TooManyDevicesInClaim",
     }

@@ -1,4 +1,4 @@
-"""Pods that never come to be, whatever nodes there are: the API server refuses a part of them."""
+"""Pods that never run, whatever nodes there are: the API server, or a driver, refuses them."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ _TAKEN: Final = frozenset(
     (
         *("NoNodegroupServesPod", "NoNodegroupServesClaim", "AttemptFailsOnNodegroup"),
         *("BothMechanisms", "TooManyDevicesInClaim", "ExpressionInvalid", "DistinctNotServed"),
-        *("ApiVersionNotServed", "EfaClaimOnHostNetwork", "RetiredResource", "ClaimNameClash"),
-        *("ClaimNeedsFeatureGate", "ConfigRefused", "TokenNotAllowed"),
+        *("EfaClaimOnHostNetwork", "RetiredResource", "ClaimNameClash", "ConfigRefused"),
+        *("ClaimNeedsFeatureGate", "TokenNotAllowed"),
     )
 )
+# Errors of what the scheduler takes as well, and the driver of the devices refuses on the node.
+_NOT_STARTED: Final = ("EfaClaimOnHostNetwork", "ClaimNeedsFeatureGate", "ConfigRefused")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ def is_refusal(finding: Finding) -> bool:
 
 
 _OF_CLAIM: Final = Refusal("MalformedClaim", "it has a claim that the API server refuses")
+_OF_DRIVER: Final = Refusal("PodNotStarted", "the driver of its devices starts no such Pod")
 
 
 class Refusals:
@@ -62,12 +65,13 @@ class Refusals:
     """
 
     def __init__(self, remarks: Iterable[Remark], classes: Collection[str]) -> None:
-        wrong = [one for one in remarks if is_refusal(one.finding)]
-        self._steps: dict[int, list[Steps]] = {}
-        for one in wrong:
-            self._steps.setdefault(id(one.document), []).append(one.steps)
+        told = tuple(remarks)
+        wrong = [one for one in told if is_refusal(one.finding)]
+        self._steps = _by_document(wrong)
+        self._not_started = _by_document(one for one in told if one.finding.code in _NOT_STARTED)
         self._spaces = {one.document.name for one in wrong if one.document.kind == "Namespace"}
-        self._classes = classes
+        own = (one.document.name for one in wrong if one.document.kind == "DeviceClass")
+        self._classes = {*classes, *own}
 
     def of_pod(
         self, pod: PodTemplate, claims: Sequence[PodClaim], classes: Collection[str]
@@ -83,10 +87,18 @@ class Refusals:
             return Refusal("PodRefused", "the API server refuses the Pod")
         if pod.document.namespace in self._spaces:
             return Refusal("NamespaceRefused", "the API server refuses the Pod's namespace")
-        for one in claims:
-            if one.document is not None and self._of(one.document):
-                return _OF_CLAIM
-        return self.of_classes(classes)
+        documents = [one.document for one in claims if one.document is not None]
+        if any(map(self._of, documents)):
+            return _OF_CLAIM
+        return self.of_classes(classes) or self._of_driver(pod, documents)
+
+    def _of_driver(self, pod: PodTemplate, claims: Sequence[Document]) -> Refusal | None:
+        """Why Pods do not start that are scheduled; None where nothing keeps them from it."""
+        in_pod = self._not_started.get(id(pod.document), ())
+        is_kept = any(_is_around(steps, pod.steps) for steps in in_pod)
+        return (
+            _OF_DRIVER if is_kept or any(id(one) in self._not_started for one in claims) else None
+        )
 
     def of_claim(self, document: Document, classes: Collection[str]) -> Refusal | None:
         """Why a claim by itself is never served; None where nothing is refused."""
@@ -103,6 +115,14 @@ class Refusals:
 
     def _of(self, document: Document) -> list[Steps]:
         return self._steps.get(id(document), [])
+
+
+def _by_document(remarks: Iterable[Remark]) -> dict[int, list[Steps]]:
+    """The places of remarks, by the `id` of their documents."""
+    found: dict[int, list[Steps]] = {}
+    for one in remarks:
+        found.setdefault(id(one.document), []).append(one.steps)
+    return found
 
 
 def _is_around(steps: Steps, pod: Steps) -> bool:
