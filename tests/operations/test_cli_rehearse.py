@@ -233,9 +233,12 @@ def claim(node, count):
     return {"status": {"allocation": {"devices": {"results": devices}}}}
 
 
-def rehearsed(*pods, status=Status.FEASIBLE, claims=None, sent=None, item=ITEM, specs=1, **seen):
+def rehearsed(
+    *pods, status=Status.FEASIBLE, code="", claims=None, sent=None, item=ITEM, specs=1, **seen
+):
     workloads, _ = split([item], namespace="lab")
-    verdict = Verdict(nodegroup="g0", status=status, reason="" if status == "feasible" else "why")
+    reason = "" if status == "feasible" else "why"
+    verdict = Verdict(nodegroup="g0", status=status, code=code, reason=reason)
     found = Seen(nodes=NODES, pods=pods, claims=claims or {}, **seen)
     return Rehearsed(
         results=tuple(results(workloads, found, PLAN, {0: ((verdict,),) * specs})),
@@ -315,6 +318,13 @@ def test_what_the_check_and_the_scheduler_do_not_agree_on_is_told():
     assert "1 Pod is bound, and the check says infeasible: why" in text_of(bound)
     assert "refuses nodes of which nobody has devices" in text_of(refused)
     assert as_json(bound)["workloads"][0]["contradictions"]
+
+
+def test_pods_that_get_a_node_and_that_a_driver_would_not_start_are_no_disagreement():
+    bound = state("a", node="g0-0", claims=["0"])
+    found = rehearsed(bound, status=Status.INFEASIBLE, code="PodNotStarted")
+
+    assert as_json(found)["workloads"][0]["contradictions"] == []
 
 
 @pytest.mark.parametrize("name", ["hugepages-2Mi", "hugepages-1Gi", "memory", "cpu"])

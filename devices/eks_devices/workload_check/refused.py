@@ -53,7 +53,9 @@ def is_refusal(finding: Finding) -> bool:
 
 
 _OF_CLAIM: Final = Refusal("MalformedClaim", "it has a claim that the API server refuses")
-_OF_DRIVER: Final = Refusal("PodNotStarted", "the driver of its devices starts no such Pod")
+NOT_STARTED: Final = "PodNotStarted"
+"""Of Pods that get a node, where a driver then starts none of them."""
+_OF_DRIVER: Final = Refusal(NOT_STARTED, "the driver of its devices starts no such Pod")
 
 
 class Refusals:
@@ -68,7 +70,8 @@ class Refusals:
         told = tuple(remarks)
         wrong = [one for one in told if is_refusal(one.finding)]
         self._steps = _by_document(wrong)
-        self._not_started = _by_document(one for one in told if one.finding.code in _NOT_STARTED)
+        kept = (one for one in told if one.finding.severity is Severity.ERROR)
+        self._not_started = _by_document(one for one in kept if one.finding.code in _NOT_STARTED)
         self._spaces = {one.document.name for one in wrong if one.document.kind == "Namespace"}
         own = (one.document.name for one in wrong if one.document.kind == "DeviceClass")
         self._classes = {*classes, *own}

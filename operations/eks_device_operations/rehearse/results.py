@@ -11,6 +11,7 @@ from typing import Any
 from eks_devices import ClusterPlan
 from eks_devices.feasibility import Status, Verdict
 from eks_devices.workload_check.amounts import ORDINARY
+from eks_devices.workload_check.refused import NOT_STARTED
 
 from .files import Object
 from .standing import CLAIMS, NodeFacts, Obstacle, add, obstacles, requests_of
@@ -212,7 +213,9 @@ class _Telling:
         # Of several specs, whose Pods these are cannot be told apart here.
         for verdict in verdicts[0] if len(verdicts) == 1 else ():
             count = sum(one.count for one in bound if one.group == verdict.nodegroup)
-            if count and verdict.status in (Status.INFEASIBLE, Status.ERROR):
+            is_kept_off = verdict.status in (Status.INFEASIBLE, Status.ERROR)
+            # What a driver does when Pods start is not played.
+            if count and is_kept_off and verdict.code != NOT_STARTED:
                 yield (
                     f"{verdict.nodegroup}: {_pods(count)} bound, and the check says "
                     f"{verdict.status}: {verdict.reason}"
