@@ -388,6 +388,9 @@ def test_pods_with_efa_are_told_how_much_a_node_has_for_all_of_them() -> None:
     report = checked(plan_of(P5), template("efa", request(EFA)), pod("efa"))
     (found,) = (x.finding for x in report.remarks if x.finding.code == "EfaWithoutHugePages")
     assert "p5 has 10256Mi, or what its hugepages_2mi says" in found.fix
+    assert found.fix.startswith('add hugepages-2Mi: "5120Mi" to its limits, beside memory or cpu')
+    assert "libfabric has its buffers in ordinary pages" in found.message
+    assert found.message.endswith("users report an end at 95 GB")
 
 
 def test_devices_that_are_claimed_and_asked_for_beside_are_told_with_their_sum() -> None:

@@ -36,7 +36,8 @@ _DRANET: Final = "https://github.com/kubernetes-sigs/dranet/blob/v1.4.0/pkg/driv
 
 def efa_without_huge_pages(context: Context) -> Iterator[Told]:
     """Containers with EFAs and without huge pages."""
-    usual = read_toml("pod_rules.toml")["efa_huge_pages"][0]["usual"]
+    facts = read_toml("pod_rules.toml")
+    usual, most = facts["efa_huge_pages"][0]["usual"], facts["efa_ordinary_pages"]["most"]
     for container in context.containers:
         if not is_lasting(container) or not takes_efa(context, container):
             continue
@@ -44,8 +45,9 @@ def efa_without_huge_pages(context: Context) -> Iterator[Told]:
             yield context.warn(
                 (*container.steps, "resources"),
                 "EfaWithoutHugePages",
-                f"container {container.name} takes EFAs and no huge pages: libfabric has its "
-                "buffers in them, and may register little memory without",
+                f"container {container.name} takes EFAs and no huge pages: without them libfabric "
+                "has its buffers in ordinary pages, and registers less memory for its EFAs, where "
+                f"users report an end at {most}",
                 fix=f'add {_HUGEPAGES}: "{usual}" to its limits, beside memory or cpu; '
                 + _for_all_pods(context),
                 source=_REGISTERED,
