@@ -20,6 +20,7 @@ from .asked import own_type
 from .attributes import attribute_findings
 from .choices import View, choice_faults, choices, is_plain, parts
 from .compute_domain import ComputeDomain
+from .configs_on_nodegroup import config_findings
 from .differing import differing_findings
 from .driver_version import driver_version_findings
 from .efas_on_nodegroup import efa_faults, efa_findings
@@ -152,7 +153,11 @@ def claim_findings(
     if isinstance(claim, ComputeDomain):
         return list(domain_findings(claim, plan))
     fitted, all_of = fitted_claim(claim, plan), partial(all_on_nodegroup, plan)
-    whole = [*_search_findings(claim.path, manifest), *node_taint_findings(claim, plan)]
+    whole = [
+        *_search_findings(claim.path, manifest),
+        *node_taint_findings(claim, plan),
+        *config_findings(claim, plan),
+    ]
     if is_plain(fitted):
         return [*whole, *_choice_findings(fitted, manifest, plan, build)]
     judged: list[tuple[View, list[Finding]]] = []
