@@ -57,6 +57,7 @@ def test_a_class_in_the_place_of_a_resource_is_told_by_what_the_nodes_serve(
     ("resource", "fix"),
     [
         ("amazonaws.com/efa", f"{CLAIM}{EFA}"),
+        ("aws.amazon.com/efa", f"{CLAIM}{EFA}"),
         ("gpu.nvidia.com/gpu", "did you mean nvidia.com/gpu?"),
         (f"deviceclass.resource.k8s.io/{GPU}", f"did you mean {CLASS}{GPU}?"),
         (f"deviceclass/{GPU}", f"did you mean {CLASS}{GPU}?"),
@@ -68,6 +69,25 @@ def test_a_resource_of_a_domain_that_is_misspelt_is_that_of_no_stranger(
     report = checked(plan_of(P5), pod(limits={resource: 1}))
     (found,) = (x.finding for x in report.remarks if x.finding.code == "NoNodegroupServesPod")
     assert found.fix == f"for p5, {fix}"
+
+
+@pytest.mark.parametrize(
+    ("device_class", "groups", "fix"),
+    [
+        (GPU, (P5, TRN2), f"for p5, {CLAIM}{GPU}"),
+        ("gpu", (P5, TRN2), f"for p5, {CLAIM}{GPU}"),
+        ("efa.amazonaws.com", (P5, L4), f"for p5, {CLAIM}{EFA}"),
+        (NEURON, (P5, TRN2), f"for trn2, {CLAIM}{NEURON}"),
+        (GPU, (L4, TRN2), "for l4, ask for nvidia.com/gpu"),
+        ("h100", (P5,), "for p5, claim devices instead, of a class of the cluster"),
+    ],
+)
+def test_resources_of_classes_before_there_are_any_are_told_by_the_class_that_is_meant(
+    device_class: str, groups: Any, fix: str
+) -> None:
+    limits = {f"{CLASS}{device_class}": 1}
+    report = checked(plan_of(*groups, version="1.35"), pod(limits=limits))
+    assert [one.finding.fix for one in report.remarks] == [fix]
 
 
 @pytest.mark.parametrize("resource", ["amd.com/gpu", "gpu.intel.com/i915", "example.com/efa"])
@@ -108,6 +128,15 @@ def test_a_size_of_huge_pages_that_is_refused_is_told_with_the_one_that_is_meant
     limits = {"nvidia.com/gpu": 1, resource: "512Mi", "memory": "8Gi"}
     assert fixes(resource, P5, amount="512Mi") == [f"did you mean hugepages-{meant}?"]
     assert verdict(plan_of(P5), pod(limits=limits)) == {"p5": ("infeasible", "PodRefused")}
+
+
+def test_a_size_of_huge_pages_of_the_whole_pod_is_told_as_well() -> None:
+    limits = {"hugepages-2MB": "512Mi", "memory": "8Gi"}
+    report = checked(plan_of(P5), pod(limits={"nvidia.com/gpu": 1}, resources={"limits": limits}))
+    (found,) = report.remarks
+    assert found.finding.code == "MalformedResourceName"
+    assert found.steps == ("spec", "resources", "limits", "hugepages-2MB")
+    assert found.finding.fix == "did you mean hugepages-2Mi?"
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,8 @@ def _is_misspelt(resource: str, name: str, kind: DeviceType) -> bool:
     is_near = domain in (right, DRIVERS[kind], *DEVICE_CLASSES[kind])
     # Domains of others, such as amd.com, are not taken for those of ours.
     is_near = is_near or bool(alike(domain, [right], least=_ALIKE))
-    return is_near and bool(meant(own, [right_own]))
+    is_swapped = own == right_own and any(one.startswith(f"{domain}/") for one in _BEGINNINGS)
+    return is_swapped or (is_near and bool(meant(own, [right_own])))
 
 
 def _of_class(resource: str) -> DeviceType | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
 from .._yaml_text import AsYaml
 from ..feasibility.class_names import class_called
@@ -42,11 +42,16 @@ def name_faults(
         plan: The node groups.
         resources: What is known of resources there.
     """
-    for one in pod.containers:
+    owners: list[tuple[Steps, Mapping[str, Any]]] = [
+        (one.steps, one.content) for one in pod.containers
+    ]
+    for at, owner in [*owners, ((), pod.spec)]:
         for field in _FIELDS:
-            for name in mapping(mapping(one.content, "resources"), field):
-                if isinstance(name, str) and not _is_resource(name):
-                    steps = (*one.steps, "resources", field, name)
+            for name in mapping(mapping(owner, "resources"), field):
+                # Of a Pod as a whole all others are told by a rule.
+                is_meant = isinstance(name, str) and (at or name.startswith(PREFIX))
+                if is_meant and not _is_resource(name):
+                    steps = (*at, "resources", field, name)
                     yield steps, _no_resource(path_of(steps), name, plan, resources)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
+from ..feasibility.class_names import class_called
 from ..feasibility.classes import installed_classes
 from ..findings import alike, meant
 from ..kubernetes import gate_is_on
@@ -20,6 +21,7 @@ from ..names import (
     NVIDIA_RESOURCES,
     RETIRED_NEURON_RESOURCE,
     SHARED_GPU_RESOURCE,
+    device_type_of_class,
     offered_resources,
 )
 from ..plans import ClusterPlan, DevicePlan
@@ -136,7 +138,7 @@ class ResourceCheck:
                 f"Kubernetes {self._version} has no resources named after DeviceClasses, and {name}"
                 " is nothing there"
             )
-            return self._not_served(text, name.removeprefix(CLASS_RESOURCES))
+            return self._not_served(node, text, name.removeprefix(CLASS_RESOURCES))
         kind = device_type_of(name)
         if kind is None:
             text = f"nobody here knows who offers {name}"
@@ -146,10 +148,16 @@ class ResourceCheck:
             return Obstacle("NoSuchDevices", f"the nodes have no {DEVICES[kind]}", _FAR)
         return self._not_offered(node, device, name)
 
-    def _not_served(self, text: str, device_class: str) -> Obstacle:
+    def _not_served(self, node: GroupNode, text: str, device_class: str) -> Obstacle:
         """A resource that is named after a class, which may be misspelt."""
-        known = device_class in self._class_names
-        near = (device_class,) if known else tuple(alike(device_class, self._class_names))
+        near = [device_class] if self.is_class(device_class) else [class_called(device_class)]
+        near = [*filter(None, near)] or alike(device_class, self._class_names)
+        kind = device_type_of_class(near[0]) if near else None
+        device = node.group.device_of(kind) if kind else None
+        if kind is not None and device is None:
+            return Obstacle("NoSuchDevices", f"the nodes have no {DEVICES[kind]}", _FAR)
+        if kind is not None and device and device.mechanism is Mechanism.DEVICE_PLUGIN:
+            return _other_name(node, kind, f"{CLASS_RESOURCES}{device_class}")
         claim = _claim(near[0]) if near else ""
         fix = "" if near else "claim devices instead, of a class of the cluster"
         return Obstacle("ResourceNotServed", text, _OTHER_WAY, fix, claim=claim)
