@@ -65,7 +65,7 @@ def pod(
     if limits is not None:
         resources["limits"] = limits
     return {
-        "apiVersion": "v1",
+        "apiVersion": "v1" if kind == "Pod" else "example.com/v1",
         "kind": kind,
         "metadata": {"name": name},
         "spec": {

@@ -88,6 +88,27 @@ def test_a_template_without_labels_gets_some() -> None:
     assert "give the template labels" in message(report, "MalformedWorkload")
 
 
+@pytest.mark.parametrize(
+    ("kind", "version", "right"),
+    [
+        ("Job", "v1", "batch/v1"),
+        ("Job", "batch/v1beta1", "batch/v1"),
+        ("CronJob", "batch/v1beta1", "batch/v1"),
+        ("Deployment", "extensions/v1beta1", "apps/v1"),
+        ("StatefulSet", "v1", "apps/v1"),
+        ("Pod", "core/v1", ""),
+        ("Job", None, "batch/v1"),
+    ],
+)
+def test_a_version_that_no_server_has_is_told(kind: str, version: Any, right: str) -> None:
+    made = cron() if kind == "CronJob" else job()
+    made = {**made, "kind": kind, "apiVersion": version}
+    found = [
+        one.finding for one in checked(PLAN, ONE, made).remarks if one.steps == ("apiVersion",)
+    ]
+    assert [one.fix for one in found] == ([f"write apiVersion: {right}"] if right else [])
+
+
 def test_a_container_without_an_image_is_told_and_nothing_else_of_what_may_be_a_patch() -> None:
     wrong = job()
     del wrong["spec"]["template"]["spec"]["containers"]

@@ -27,6 +27,10 @@ _PODS_AT: Final[Mapping[tuple[str, str], Steps]] = {
     ("batch", "CronJob"): _CRON,
     **{("apps", kind): _TEMPLATE for kind in _CONTROLLERS},
 }
+_VERSIONS: Final = {kind: f"{group}/v1" if group else "v1" for group, kind in _PODS_AT}
+# Those of versions that are gone, too.
+_OWN_GROUPS: Final = ("", "apps", "batch", "extensions")
+_VERSION: Final[Steps] = ("apiVersion",)
 _CONTAINERS: Final = "containers"
 _ALWAYS, _JOBS = ("Always",), ("Never", "OnFailure")
 _POLICIES: Final = {"Pod": (*_ALWAYS, *_JOBS), "Job": _JOBS, "CronJob": _JOBS}
@@ -42,6 +46,7 @@ def kind_findings(pod: PodTemplate) -> Iterator[Told]:
     Args:
         pod: The template.
     """
+    yield from _version_faults(pod.document)
     if _PODS_AT.get((pod.document.api_group, pod.document.kind)) != pod.steps:
         return
     without = [one for one in pod.containers if "image" not in one.content]
@@ -51,6 +56,16 @@ def kind_findings(pod: PodTemplate) -> Iterator[Told]:
     yield from _policy_faults(pod)
     if pod.document.kind in _CONTROLLERS:
         yield from _selector_faults(pod)
+
+
+def _version_faults(document: Document) -> Iterator[Told]:
+    """A kind of Kubernetes' own in a version that no server has; others' may have its name."""
+    served, given = _VERSIONS.get(document.kind), document.content.get("apiVersion")
+    is_own = document.api_group in _OWN_GROUPS and not is_token(given)
+    if served and given != served and is_own:
+        message = f"the API server has no {document.kind} of {AsYaml(given)!r}"
+        fix = f"write apiVersion: {served}"
+        yield _VERSION, warning("MalformedWorkload", path_of(_VERSION), message, fix=fix)
 
 
 def _no_image(pod: PodTemplate, steps: Steps, name: str) -> Told:
