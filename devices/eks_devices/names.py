@@ -21,6 +21,8 @@ COMPUTE_TYPE_LABEL: Final = "eks.amazonaws.com/compute-type"
 EKS_NODEGROUP_LABEL: Final = "eks.amazonaws.com/nodegroup"
 CAPACITY_TYPE_LABEL: Final = "eks.amazonaws.com/capacityType"
 INSTANCE_TYPE_LABEL: Final = "node.kubernetes.io/instance-type"
+# The model of a node's GPUs, which GPU feature discovery writes with hyphens for spaces.
+GPU_PRODUCT_LABEL: Final = "nvidia.com/gpu.product"
 # "<cluster uuid>.<clique id>": nodes with one value reach each other's GPU memory over NVLink.
 GPU_CLIQUE_LABEL: Final = "nvidia.com/gpu.clique"
 # The id of the ComputeDomain that a node, or a daemon, is in.

@@ -10,14 +10,18 @@ from tests.workload_manifests import (
     L4,
     NEURON,
     P5,
+    PLUGIN,
     TRN2,
     checked,
+    group,
     message,
     plan_of,
     pod,
     request,
     template,
 )
+
+from eks_devices import GpuPlugin
 
 FLEET = plan_of(P5, L4, TRN2)
 TYPE = "node.kubernetes.io/instance-type"
@@ -71,6 +75,18 @@ def test_labels_of_gpu_models_are_told_as_types_of_instances(product: str, told:
     selector = {"nvidia.com/gpu.product": product}
     report = checked(FLEET, pod(limits=GPUS, nodeSelector=selector))
     assert re.search(told, message(report, "NoNodegroupServesPod"))
+
+
+@pytest.mark.parametrize(
+    ("product", "told"),
+    [("L4", ", and there it begins with NVIDIA-L4"), ("NVIDIA-L4-SHARED", "runs")],
+)
+def test_a_model_that_is_written_later_is_told_as_it_begins(product: str, told: str) -> None:
+    plugin = GpuPlugin(feature_discovery=True)
+    found = group("l4", "g6.12xlarge", mechanism=PLUGIN, gpu_plugin=plugin)
+    selecting = pod(limits=GPUS, nodeSelector={"nvidia.com/gpu.product": product})
+    report = checked(plan_of(found), selecting)
+    assert message(report, "NotKnownBeforeNodesRun").endswith(f"{told} | ")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from .._yaml_text import wrong_in_manifest
 from ..findings import Finding
-from ..names import EKS_NODEGROUP_LABEL, NODEGROUP_LABEL
+from ..names import EKS_NODEGROUP_LABEL, GPU_PRODUCT_LABEL, NODEGROUP_LABEL
+from ..published import gpu_model
 from ..syntax import label_key
 from ..typecheck import is_token
 from .affinity_form import REQUIRED
@@ -182,10 +183,18 @@ def _in(node: GroupNode, key: str, values: tuple[str, ...]) -> _Answer:
     if has in values and has is not None:
         return _Answer(holds=True)
     if why := node.written_later(key):
-        return _later(key, why)
+        return _later(key, why + _model_told(node, key, values))
     wanted = " or ".join(f"{key}={one}" for one in values[:_LONGEST_LIST])
     reason = f"the Pod selects nodes by {wanted}, and they have {_shown(key, has)}"
     return _Answer(holds=False, reason=reason, key=key, wanted=values)
+
+
+def _model_told(node: GroupNode, key: str, values: tuple[str, ...]) -> str:
+    """How the label of a GPU's model begins on a node where no value that is selected does so."""
+    model = gpu_model(node.instance.name) if key == GPU_PRODUCT_LABEL else None
+    written = (model or "").replace(" ", "-")
+    is_told = written and not any(one.startswith(written) for one in values)
+    return f", and there it begins with {written}" if is_told else ""
 
 
 def _later(key: str, why: str) -> _Answer:
