@@ -83,6 +83,7 @@ def _differ(request: object, limit: object) -> bool:
 
 
 def _not_equal(container: str, path: str, name: str, request: object, limit: object) -> Finding:
+    what = f"write {name}" if limit is None else f"leave the request out, and write {name} once"
     return fault(
         "RequestNotEqualToLimit",
         f"{path}.requests[{name!r}]",
@@ -90,6 +91,6 @@ def _not_equal(container: str, path: str, name: str, request: object, limit: obj
         "equal limit",
         got=AsYaml({"request": request, "limit": limit}),
         allowed="a limit alone, or the same amount as limit and request",
-        fix=f"write {name} among the limits of {container}; the request follows from it",
+        fix=f"{what} among the limits of {container}; the request follows from it",
         source=_PAGE,
     )

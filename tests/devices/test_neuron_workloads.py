@@ -134,7 +134,9 @@ def test_the_api_server_takes_no_request_for_devices_without_an_equal_limit(
         f"pod_spec.containers[1].resources.requests['{resource}']",
     )
     assert "train" in fault.message
-    assert f"write {resource} among the limits of train" in fault.fix
+    once = "" if limit is None else " once"
+    assert f"write {resource}{once} among the limits of train" in fault.fix
+    assert ("leave the request out" in fault.fix) == (limit is not None)
 
 
 def test_names_that_cannot_be_shown_are_their_texts():

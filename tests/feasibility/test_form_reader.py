@@ -40,6 +40,9 @@ def one_spec_more() -> dict[str, Any]:
     return made | {"spec": {"spec": made["spec"]}}
 
 
+EXPRESSION = {"cel": {"expression": "true"}}
+
+
 def first(options: int, **more: Any) -> dict[str, Any]:
     given = [{"name": f"a{one}", **ASK, **more} for one in range(options)]
     return claim({"name": "gpu", "firstAvailable": given})
@@ -183,6 +186,12 @@ def requests(value: Any) -> dict[str, Any]:
             "leave exactly out",
         ),
         (first(9), "requests[0].firstAvailable", "leave 1 of them out"),
+        (
+            claim(*(exactly(GPU, name=f"g{one}") for one in range(33))),
+            "devices.requests",
+            "ask for several devices of a class by the count of one request",
+        ),
+        (asking(selectors=[EXPRESSION] * 33), "exactly.selectors", "join expressions by &&"),
         (first(1, adminAccess=True), "adminAccess", "leave it out: only what is asked for below"),
         (
             claim(exactly(GPU), match("pcieRoot")),

@@ -220,6 +220,25 @@ def test_a_class_is_meant_by_what_people_call_its_devices(name: str, meant: str)
     assert fix_of(request(name, 1), groups=(P5, TRN2)) == f"did you mean {meant}?"
 
 
+@pytest.mark.parametrize(
+    ("name", "fix"),
+    [
+        (
+            "vfio.gpu.nvidia.com",
+            "for p5, claim a whole GPU, deviceClassName: gpu.nvidia.com, or",
+        ),
+        (
+            "compute-domain-daemon.nvidia.com",
+            "leave the claim out: this class is for the Pods of",
+        ),
+    ],
+)
+def test_classes_of_what_no_driver_publishes_here_are_told_what_to_claim(
+    name: str, fix: str
+) -> None:
+    assert fix in fix_of(request(name, 1), groups=(P5, TRN2))
+
+
 @pytest.mark.parametrize("name", ["migration", "hydra.net", "h100"])
 def test_a_class_like_none_is_told_those_of_the_nearest_nodes(name: str) -> None:
     fix = fix_of(request(name, 1), groups=(P5, TRN2))

@@ -64,6 +64,11 @@ def test_a_field_of_claims_at_the_wrong_place_is_told_with_the_right_one(
     ("given", "place", "fix"),
     [
         (pod({"claims": ["gpu"]}, [ENTRY]), ("containers", 0, "resources", "claims", 0), "gpu"),
+        (
+            pod({"claims": ["gpu/a"]}, [ENTRY]),
+            ("containers", 0, "resources", "claims", 0),
+            "write - {name: gpu, request: a}",
+        ),
         (pod({"claims": LISTED}, [ENTRY]), ("containers", 0, "resources", "claims"), "a list"),
         (pod({"claims": [LISTED]}, ENTRY), ("resourceClaims",), "a list"),
         (pod({"claims": [LISTED]}, ["gpu"]), ("resourceClaims", 0), "- name: gpu"),
@@ -100,6 +105,24 @@ def of_pod(**spec: Any) -> dict[str, Any]:
             "put it below limits:",
         ),
         (of_pod(resourceClaim=[ENTRY]), ("resourceClaim",), "UnknownField", "resourceClaims?"),
+        (
+            of_pod(resourceClaimTemplateName="a"),
+            ("resourceClaimTemplateName",),
+            "UnknownField",
+            "write resourceClaims: [{name: gpu, resourceClaimTemplateName: a}]",
+        ),
+        (
+            pod({"claims": [LISTED]}, [{**ENTRY, "namespace": "x"}]),
+            ("resourceClaims", 0, "namespace"),
+            "UnknownField",
+            "leave it out: the claims of a Pod are those of its own namespace",
+        ),
+        (
+            pod({"claims": [LISTED]}, [{**ENTRY, "deviceClassName": "x"}]),
+            ("resourceClaims", 0, "deviceClassName"),
+            "UnknownField",
+            "put it into the ResourceClaim, or the ResourceClaimTemplate, that the entry names",
+        ),
         (of_pod(Tolerations=[]), ("Tolerations",), "UnknownField", "did you mean tolerations?"),
         (of_pod(nodeselector={}), ("nodeselector",), "UnknownField", "did you mean nodeSelector?"),
         (

@@ -213,11 +213,27 @@ def test_a_name_that_yaml_takes_for_false_is_told_once_wherever_it_stands() -> N
     assert found.path.endswith("claims[0].name")
 
 
-def test_a_misspelt_source_is_told_once() -> None:
-    entry = {"name": "gpus", "resourceClaimTemplate": "gpus"}
+@pytest.mark.parametrize(
+    ("field", "fix"),
+    [
+        ("resourceClaimTemplate", "write resourceClaimTemplateName: gpus"),
+        ("template", "write resourceClaimTemplateName: gpus"),
+        ("claimTemplateRef", "write resourceClaimTemplateName: gpus"),
+        ("claim", "write resourceClaimName: gpus"),
+        ("resourceClaim", "write resourceClaimName: gpus"),
+    ],
+)
+def test_a_misspelt_source_is_told_once(field: str, fix: str) -> None:
+    entry = {"name": "gpus", field: "gpus"}
     (found,) = findings(template(), gpu_pod(resourceClaims=[entry]))
-    assert found.code == "UnknownField"
-    assert found.fix.startswith("did you mean resourceClaimTemplateName")
+    assert (found.code, found.fix) == ("UnknownField", fix)
+
+
+def test_a_claim_of_another_namespace_is_told_to_be_one_of_the_pods_own() -> None:
+    entry = {"name": "gpus", "resourceClaimTemplateName": "other/gpus"}
+    found = findings(template(), gpu_pod(resourceClaims=[entry]))
+    (told,) = (one.fix for one in found if one.code == "MalformedClaimName")
+    assert told == "write gpus: the claims of a Pod are those of its own namespace"
 
 
 def test_of_two_sources_the_one_that_there_is_not_is_to_be_left_out() -> None:

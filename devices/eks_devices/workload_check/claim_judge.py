@@ -13,7 +13,16 @@ from ..feasibility.reading.class_form import read_class
 from ..feasibility.telling.near_values import near_miss
 from ..feasibility.verdicts import Status, Verdict
 from ..findings import EksDevicesError, Finding
-from ..names import COMPUTE_DOMAIN_CHANNEL_CLASS, MIG_CLASS, TEMPLATE_KIND, device_type_of_class
+from ..names import (
+    COMPUTE_DOMAIN_CHANNEL_CLASS,
+    COMPUTE_DOMAIN_DAEMON_CLASS,
+    GPU_CLASS,
+    MIG_CLASS,
+    PASSTHROUGH_GATE,
+    TEMPLATE_KIND,
+    VFIO_CLASS,
+    device_type_of_class,
+)
 from ..plans import ClusterPlan
 from ..vocabulary import DeviceType, Mechanism
 from .claim_places import expression_of
@@ -51,6 +60,15 @@ _NO_DOMAINS: Final = Obstacle(
 )
 _UNCUT: Final = Obstacle(
     "NotCut", "their GPUs are not cut into partitions", _OTHERWISE, "cut them: the group's mig="
+)
+
+
+_OF_DAEMONS: Final = Obstacle(
+    _NO_CLASS,
+    "",
+    9,
+    "leave the claim out: this class is for the Pods of a ComputeDomain's own, and others claim by "
+    "the template that add_compute_domain makes",
 )
 
 
@@ -200,10 +218,12 @@ class ClaimJudge:
         """What claims that no driver serves are told of the node's other ways."""
         if verdict.device_class == COMPUTE_DOMAIN_CHANNEL_CLASS and not self._has_domains:
             return _NO_DOMAINS
+        if verdict.device_class == COMPUTE_DOMAIN_DAEMON_CLASS:
+            return replace(_OF_DAEMONS, reason=verdict.reason)
         found = _by_plugin(asked, node)
         if found is None:
             is_uncut = verdict.device_class == MIG_CLASS and may_be_cut(node.group)
-            return _UNCUT if is_uncut else None
+            return _UNCUT if is_uncut else _whole_gpu(verdict, node)
         key = *asked.key, id(node)
         if key not in self._known:
             plan = replace(self._plan, nodegroups=(as_claimed(node.group),))
@@ -212,6 +232,18 @@ class ClaimJudge:
             # Whoever hands them out, they are not what the claims are for.
             return replace(found, distance=_NOT_MEANT, fix="")
         return found
+
+
+def _whole_gpu(verdict: Verdict, node: GroupNode) -> Obstacle | None:
+    """What is told of GPUs for virtual machines where the driver publishes none of them."""
+    gpus = node.group.device_of(DeviceType.GPU)
+    if verdict.device_class != VFIO_CLASS or gpus is None or gpus.mechanism is not Mechanism.DRA:
+        return None
+    fix = (
+        f"claim a whole GPU, deviceClassName: {GPU_CLASS}, or let the driver publish GPUs for "
+        f"virtual machines: its feature gate {PASSTHROUGH_GATE}"
+    )
+    return Obstacle(_NO_CLASS, verdict.reason, _OTHERWISE, fix, verdict=verdict)
 
 
 def _distance(verdict: Verdict, asked: ClaimSet, node: GroupNode) -> int:

@@ -102,7 +102,11 @@ class ClaimReader(PartReader):
             self.faults += no_json
             return Wanted(self.path, ())
         given = self.sequence(
-            devices.get("requests"), f"{at}.requests", most=_MOST_REQUESTS, fix=_REQUESTS
+            devices.get("requests"),
+            f"{at}.requests",
+            most=_MOST_REQUESTS,
+            fix=_REQUESTS,
+            fewer="ask for several devices of a class by the count of one request",
         )
         fixes = _name_fixes(given, "give it a name: - name: gpu", "give each request a name")
         requests = tuple(

@@ -34,7 +34,10 @@ class PartReader(FormReader):
     def selectors(self, value: Any, at: str) -> tuple[str, ...]:
         """The expressions of a list of selectors."""
         found = []
-        for index, one in enumerate(self.sequence(value, at, most=_MOST_SELECTORS, fix=_SELECTOR)):
+        listed = self.sequence(
+            value, at, most=_MOST_SELECTORS, fix=_SELECTOR, fewer="join expressions by &&"
+        )
+        for index, one in enumerate(listed):
             place = f"{at}[{index}]"
             given = self.mapping(one, place, fix=_SELECTOR)
             if "cel" not in given and given is not UNREAD:

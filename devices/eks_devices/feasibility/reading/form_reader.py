@@ -61,13 +61,18 @@ class FormReader:
         fix = f"write {name}: and what it holds indented below"
         return {} if value is None else self.mapping(value, at, fix=fix)
 
-    def sequence(self, value: Any, at: str, *, most: int, fix: str) -> tuple[Any, ...]:
-        """A list that may be left out; empty for what is none, or is too long."""
+    def sequence(
+        self, value: Any, at: str, *, most: int, fix: str, fewer: str = ""
+    ) -> tuple[Any, ...]:
+        """A list that may be left out; empty for what is none, or is too long.
+
+        `fewer` says how fewer entries do.
+        """
         if isinstance(value, tuple) and len(value) <= most:
             return value
         if isinstance(value, tuple):
             given, allowed = len(value), f"at most {most} entries"
-            self.fault("", at, given, allowed, fix=f"leave {given - most} of them out")
+            self.fault("", at, given, allowed, fix=fewer or f"leave {given - most} of them out")
         elif value is not None and value is not UNREAD:
             self.fault("", at, value, f"a list of at most {most}", fix=fix)
         return ()

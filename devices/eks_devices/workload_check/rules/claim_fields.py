@@ -7,8 +7,10 @@ from typing import Any, Final
 
 from ..._yaml_text import wrong_in_manifest
 from ...findings import meant
+from ...names import CLAIM_FIELDS
 from ..documents import Steps, mapping, mappings, path_of
 from ..pods import Container
+from .claim_entries import ENTRY_FIELDS, entry_field_meant
 from .context import Context, Told
 from .readable import UNKNOWN
 
@@ -17,7 +19,6 @@ _OF_POD: Final = "resourceClaims"
 _LISTED: Final = "claims"
 _AMOUNTS: Final = ("limits", "requests")
 _LISTED_FIELDS: Final = ("name", "request")
-_ENTRY_FIELDS: Final = ("name", "resourceClaimName", "resourceClaimTemplateName")
 # Of a Pod's spec and of a container, those that decide where it runs and what it gets there.
 _POD_FIELDS: Final = (_OF_POD, "tolerations", "nodeSelector", "affinity", "nodeName")
 _CONTAINER_FIELDS: Final = ("resources",)
@@ -71,8 +72,11 @@ def misspelt(context: Context) -> Iterator[Told]:
             yield from _unlisted(context, (*at, _LISTED, index), one)
     for index, one in mappings(context.spec, _OF_POD):
         # A field of old versions in the place of those has a rule of its own.
-        old = () if any(one.get(name) is not None for name in _ENTRY_FIELDS[1:]) else ("source",)
-        yield from _unknown(context, (_OF_POD, index), one, _ENTRY_FIELDS, but=old)
+        old = () if any(one.get(name) is not None for name in CLAIM_FIELDS) else ("source",)
+        for name in one:
+            if name not in ENTRY_FIELDS and name not in old:
+                near = entry_field_meant(name, one)
+                yield _no_field(context, (_OF_POD, index, name), name, ENTRY_FIELDS, near)
 
 
 def _unlisted(context: Context, at: Steps, entry: Mapping[str, Any]) -> Iterator[Told]:
@@ -89,7 +93,10 @@ def _misspelt(
     context: Context, at: Steps, owner: Mapping[str, Any], fields: tuple[str, ...]
 ) -> Iterator[Told]:
     for name in owner:
-        if name not in (*fields, *_REAL_FIELDS, *_MISPLACED) and (near := meant(name, fields)):
+        if name in CLAIM_FIELDS and not at:
+            near = f"write {_OF_POD}: [{{name: gpu, {name}: {owner[name]!s:.63}}}]"
+            yield _no_field(context, (name,), name, fields, near)
+        elif name not in (*fields, *_REAL_FIELDS, *_MISPLACED) and (near := meant(name, fields)):
             yield _no_field(context, (*at, name), name, fields, near)
 
 
@@ -162,8 +169,15 @@ def _wrong(context: Context, steps: Steps, value: Any) -> Iterator[Told]:
     for index, one in enumerate(value):
         if not isinstance(one, dict) and one is not UNKNOWN:
             at = (*steps, index)
-            fix = f"write - name: {one}" if isinstance(one, str) else _ENTRY
-            yield at, wrong_in_manifest(_path(context, at), one, "a mapping", fix)
+            yield at, wrong_in_manifest(_path(context, at), one, "a mapping", _as_entry(one))
+
+
+def _as_entry(value: object) -> str:
+    """What to write for an entry that is no mapping: a name, or the request of a claim."""
+    if not isinstance(value, str):
+        return _ENTRY
+    name, _, request = value.partition("/")
+    return f"write - {{name: {name}, request: {request}}}" if request else f"write - name: {value}"
 
 
 def _path(context: Context, steps: Steps) -> str:

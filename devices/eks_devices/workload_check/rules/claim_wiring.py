@@ -13,6 +13,7 @@ from ...vocabulary import DeviceType
 from ..documents import Steps, mapping, mappings
 from ..pods import Container
 from .claim_content import request_names, types_of
+from .claim_entries import source_meant
 from .claim_fields import has_strays
 from .context import Context, Told, names_of_claims
 from .readable import UNKNOWN
@@ -50,7 +51,7 @@ def claim_sources(context: Context) -> Iterator[Told]:
         for field in given:
             name = entry[field]
             if name is not UNKNOWN and not (isinstance(name, str) and is_dns_subdomain(name)):
-                yield _malformed(context, (*steps, field), name)
+                yield _malformed(context, (*steps, field), name, part=-1)
 
 
 def _one_source(context: Context, steps: Steps) -> str:
@@ -77,8 +78,7 @@ def _source(entry: Mapping[str, Any]) -> str:
 
 def _is_misspelt(entry: Mapping[str, Any]) -> bool:
     """Whether an entry has another field in the place of its source, of which that is told."""
-    strange = (one for one in entry if one not in ("name", "source", *_SOURCES))
-    return any(meant(one, _SOURCES) for one in strange)
+    return any(source_meant(one, entry) for one in entry)
 
 
 def claim_names(context: Context) -> Iterator[Told]:
@@ -102,7 +102,9 @@ def claim_names(context: Context) -> Iterator[Told]:
             yield _malformed(context, steps, name, missing="give it a name: - name: gpu")
 
 
-def _malformed(context: Context, steps: Steps, name: Any, *, missing: str = _LISTED) -> Told:
+def _malformed(
+    context: Context, steps: Steps, name: Any, *, missing: str = _LISTED, part: int = 0
+) -> Told:
     return context.error(
         steps,
         "MalformedClaimName",
@@ -110,17 +112,21 @@ def _malformed(context: Context, steps: Steps, name: Any, *, missing: str = _LIS
         got=name,
         allowed="lower-case letters, digits and '-', with a letter or digit at both ends, and at "
         "most 63 of them for the Pod's own name of a claim",
-        fix=missing if name is None else _as_name(name),
+        fix=missing if name is None else _as_name(name, part),
         source=_API,
     )
 
 
-def _as_name(name: Any) -> str:
+def _as_name(name: Any, part: int) -> str:
+    """What to write for a name that is none, which may be a part of what is written."""
     if told := quoted(name):
         return told
-    if isinstance(name, str) and "/" in name:
-        return f"write {name.partition('/')[0]}: a container lists requests, and no alternatives"
-    return "write a name of that form"
+    if not isinstance(name, str) or "/" not in name:
+        return "write a name of that form"
+    why = "the claims of a Pod are those of its own namespace"
+    if part == 0:
+        why = "a container lists requests, and no alternatives"
+    return f"write {name.split('/')[part]}: {why}"
 
 
 def listed_claims_exist(context: Context) -> Iterator[Told]:
