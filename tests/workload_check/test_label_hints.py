@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 from tests.workload_manifests import (
+    DRA,
+    EFA,
     L4,
     NEURON,
     P5,
@@ -124,6 +126,15 @@ def test_devices_that_no_node_has_both_of_are_for_pods_of_their_own() -> None:
     report = checked(plan_of(P5, TRN2), both, pod("both"))
     assert message(report, "NoNodegroupServesPod").endswith(
         "devices of gpu.nvidia.com and neuron.aws.com in Pods of their own, as no node has both"
+    )
+
+
+def test_a_group_of_gpus_without_efas_is_told_to_need_one_with_both() -> None:
+    both = template("both", request(), request(EFA))
+    own = group("g6e", "g6e.12xlarge", mechanism=DRA)
+    report = checked(plan_of(own, TRN2), both, pod("both"))
+    assert message(report, "NoNodegroupServesPod").endswith(
+        f" | add a node group whose nodes have both, devices of {EFA} and gpu.nvidia.com"
     )
 
 

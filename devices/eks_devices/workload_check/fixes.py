@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ..names import NODEGROUP_LABEL
+from ..names import NODEGROUP_LABEL, device_type_of_class
+from ..vocabulary import DeviceType
 from .serving import Judged
 
 _MOST_NAMED: Final = 4
@@ -67,4 +68,7 @@ def _apart(near: Sequence[Judged]) -> Iterator[str]:
     lacking = {one.verdict.device_class for one in near if one.verdict.code == _NO_DEVICES[0]}
     if len(lacking) > 1 and all(one.is_reached for one in near):
         kinds = " and ".join(sorted(lacking))
-        yield f"claim devices of {kinds} in Pods of their own, as no node has both"
+        if DeviceType.EFA in map(device_type_of_class, lacking):
+            yield f"add a node group whose nodes have both, devices of {kinds}"
+        else:
+            yield f"claim devices of {kinds} in Pods of their own, as no node has both"
