@@ -18,6 +18,9 @@ _FORM = re.compile(
 )
 # What people write for a unit, with a letter for it.
 _BYTES: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)([kmgtpe])(i?)b?", re.ASCII | re.IGNORECASE)
+# More than any device has, and more digits than its bytes have.
+_MOST_MEMORY: Final = 4 * 2**40
+_DIGITS: Final = 12
 # Exponents beyond these are as large, or as small, as any that is compared with.
 _MOST_TENS: Final = 200
 
@@ -78,6 +81,21 @@ def amounts_meant(value: object) -> tuple[str, ...]:
     number, unit, binary = found.groups()
     twos, tens = f"{number}{unit.upper()}i", f"{number}{unit.upper().replace('K', 'k')}"
     return (twos,) if binary else (twos, tens)
+
+
+def bytes_meant(name: str, number: str) -> str:
+    """The quantity that a number without a unit is meant for; empty where it may be bytes.
+
+    "80" of a memory is 80Gi, and "81920" is 81920Mi: no device has so few bytes.
+
+    Args:
+        name: What there is an amount of.
+        number: What is written.
+    """
+    if not name.casefold().endswith("memory") or not number.isdecimal() or len(number) > _DIGITS:
+        return ""
+    units = (unit for unit in ("Gi", "Mi", "Ki") if int(number) * _factor(unit) < _MOST_MEMORY)
+    return next((f"{number}{one}" for one in units if 0 < int(number) < MIB * 2**10), "")
 
 
 def amount_meant(value: object, *, otherwise: str = "a number with its unit, such as 10Gi") -> str:

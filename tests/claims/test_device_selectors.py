@@ -8,7 +8,8 @@ from tests.claim_rows import cluster, codes, devices, fault_of, faults, group, m
 from eks_devices import DeviceRequest, DeviceSelector, DeviceType, Mechanism, Mig
 from eks_devices.claims.published_names import always_published
 from eks_devices.feasibility import check_claims
-from eks_devices.feasibility.cel.expressions import Outcome, evaluate
+from eks_devices.feasibility.cel.answers import Outcome
+from eks_devices.feasibility.cel.expressions import evaluate
 from eks_devices.feasibility.devices import node_devices
 from eks_devices.resource_slices import resource_slice
 

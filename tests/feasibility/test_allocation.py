@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from eks_devices.feasibility.cel.expressions import Answer, Outcome
+from eks_devices.feasibility.cel.answers import Answer, Outcome
 from eks_devices.feasibility.search.allocation import allocate
 from eks_devices.feasibility.search.causes import MAX_DEVICES
 from eks_devices.feasibility.search.endings import Ending, Pick

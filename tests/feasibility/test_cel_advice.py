@@ -9,7 +9,8 @@ from tests.generated.nodes import MADE_UP
 
 from eks_devices import EksDevicesError
 from eks_devices._frozen import FrozenDict
-from eks_devices.feasibility.cel.expressions import Outcome, evaluate, refusal, selector
+from eks_devices.feasibility.cel.answers import Outcome
+from eks_devices.feasibility.cel.expressions import evaluate, refusal, selector
 from eks_devices.feasibility.reading.class_form import read_class
 from eks_devices.feasibility.slices import NodeDevice
 

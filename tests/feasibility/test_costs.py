@@ -8,11 +8,12 @@ import time
 import pytest
 from tests.feasibility_claims import GPU, claim, exactly, said
 
+from eks_devices.feasibility.cel.answers import Answer, Outcome
 from eks_devices.feasibility.cel.costs import too_costly, unpriced
 from eks_devices.feasibility.cel.costs.tree import tree
 from eks_devices.feasibility.cel.costs.walk import LOOP, Estimate, estimated
 from eks_devices.feasibility.cel.engine import checker
-from eks_devices.feasibility.cel.expressions import Answer, Outcome, selector
+from eks_devices.feasibility.cel.expressions import selector
 
 MODEL = "device.attributes['gpu.nvidia.com'].productName"
 HAS = "'productName' in device.attributes['gpu.nvidia.com']"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from eks_devices.feasibility.cel.expressions import Outcome, evaluate
+from eks_devices.feasibility.cel.answers import Outcome
+from eks_devices.feasibility.cel.expressions import evaluate
 from eks_devices.feasibility.minors import newest_scheduler
 from eks_devices.feasibility.slices import read_slices
 

@@ -40,6 +40,6 @@ def _patterns(field: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[
     key = r"(?:\.\s*(\?)?\s*(\w+)|\[\s*(\?)?\s*['\"]([^'\"\\]+)['\"]\s*\])"
     return (
         re.compile(rf"{owner}\s*{key}"),
-        re.compile(rf"['\"]([^'\"\\]+)['\"]\s+in\s+{owner}"),
+        re.compile(rf"['\"]([^'\"\\]+)['\"]\s+in\s+{owner}(?!\s*[.\[])"),
         re.compile(rf"has\s*\(\s*{owner}\s*\.\s*(\w+)\s*\)"),
     )

@@ -9,8 +9,8 @@ from typing import Final
 
 from .._frozen import FrozenDict
 from ..names import GPU_DRIVER
-from .cel.advice import domain_in_quotes
-from .cel.expressions import refusal
+from .cel.advice import Advice, domain_in_quotes
+from .cel.expressions import mended, refusal
 from .classes import driver_of
 from .minors import Distinct, Scheduler
 from .search.allocation import allocate, held_after
@@ -21,7 +21,8 @@ from .search.problem import Problem, problem
 from .search.stack_room import with_room
 from .slices import NodeDevices
 from .telling.failures import failure
-from .telling.reasons import class_meant, reason
+from .telling.followed import followed
+from .telling.reasons import class_meant, class_selected, reason
 from .verdicts import Status
 from .wanted import Ask, Wanted
 
@@ -103,7 +104,10 @@ def _refused(
             if found := refusal(text, node.scheduler.version):
                 why, fix = found
                 told = f"request {ask.name}: the API server refuses selector {number}: {why}"
-                where = replace(place, selector=number, fix=domain_in_quotes(text) or fix)
+                what = domain_in_quotes(text) or Advice(fix, mended(text, node.scheduler.version))
+                devices = class_selected(classes[ask.device_class], node.devices)
+                advised = followed(what.fix, what.instead, devices)
+                where = replace(place, selector=number, fix=advised)
                 cause = replace(where, code="ExpressionInvalid", text=told)
                 return Judgement(Status.ERROR, cause)
     return None

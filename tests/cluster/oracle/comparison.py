@@ -18,7 +18,8 @@ from tests.generated.run_time import filled_in
 
 from eks_devices._frozen import FrozenDict
 from eks_devices.feasibility import Status, Verdict, check, check_claims
-from eks_devices.feasibility.cel.expressions import Outcome, evaluate
+from eks_devices.feasibility.cel.answers import Outcome
+from eks_devices.feasibility.cel.expressions import evaluate
 from eks_devices.feasibility.cel.newer import not_there_yet
 from eks_devices.feasibility.devices import node_devices
 from eks_devices.kubernetes import newest_minor, version_key

@@ -88,6 +88,12 @@ def evaluator() -> Any:
     return _environment(variables, tagged)
 
 
+@functools.lru_cache(maxsize=4096)
+def program(text: str) -> Any:
+    """An expression that the checker accepts, ready to be evaluated."""
+    return evaluator().compile(text)
+
+
 def _environment(variables: dict[str, Any], value: Any) -> Any:
     from cel_expr_python.ext import (  # noqa: PLC0415
         ext_bindings,

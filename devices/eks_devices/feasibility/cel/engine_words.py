@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
-from .advice import is_function
+from .engine import engine
 from .form import bare
+from .refused_names import is_function
 
 LONGEST: Final = 300
 """Characters of an error, or of an expression, that are told."""
@@ -64,6 +65,13 @@ def in_words(error: str) -> str:
     """An error of the engine in one line."""
     line = _NO_KEY.sub(r"\1 not found", error.partition(_PICTURE)[0].strip())
     return _STATUS.sub("", line)[:LONGEST]
+
+
+def no_truth(kind: Any) -> str:
+    """That an expression is of another type than a selector; empty where it is not."""
+    types = engine().Type
+    is_truth = kind in (types.BOOL, types.DYN)
+    return "" if is_truth else f"it must be true or false, and is of type {kind.name()}"
 
 
 def with_place(error: str) -> str:

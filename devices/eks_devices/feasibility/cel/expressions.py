@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Final
 
-from ...claims.syntax import LONGEST_CEL_BYTES
 from ..slices import NodeDevice
 from . import form
-from .advice import MEND, advice
-from .costs import too_costly, unpriced
+from .advice import MEND
+from .answers import Answer, Outcome
 from .engine import (
     ATTRIBUTE_DOMAINS,
     ATTRIBUTES,
@@ -20,53 +17,17 @@ from .engine import (
     CAPACITY_DOMAINS,
     DRIVER,
     SHARED,
-    checker,
     engine,
-    evaluator,
+    program,
 )
-from .engine_words import (
-    LONGEST,
-    in_words,
-    is_no_cel,
-    is_too_deep,
-    mixes_numbers,
-    names_nothing,
-    with_place,
-)
-from .formats import unformattable
-from .lists import mixed_lists
-from .newer import not_there_yet
+from .engine_words import in_words, no_truth
+from .newer import later_function, not_there_yet
+from .refusals import problem
 from .types_known import failing, wrongly_written
-from .unlike import unlike, unread, written_patterns
 
-# Brackets in brackets that Kubernetes takes.
-_DEEPEST: Final = 250
 # What the engine says of a bound map after a macro went through one.
 _LOST_VARIABLE: Final = "SELECT to non-message type"
 _MAP_KEY: Final = "Invalid map key type"
-
-
-class Outcome(StrEnum):
-    """What an expression says of a device."""
-
-    TRUE = "true"
-    FALSE = "false"
-    FAILS = "fails"
-    UNCLEAR = "unclear"
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """An outcome and, where it is neither true nor false, the reason.
-
-    `fix` is what to write instead, empty where that is not known; `selector` is the index of the
-    expression among those of a request, None for those of a class.
-    """
-
-    outcome: Outcome
-    text: str = ""
-    fix: str = ""
-    selector: int | None = None
 
 
 _TRUE, _FALSE = Answer(Outcome.TRUE), Answer(Outcome.FALSE)
@@ -102,91 +63,29 @@ def selector(text: str) -> Selector:
     written, text = text, form.indexed(text)
     return Selector(
         text=text,
-        problem=_problem(text, written),
+        problem=problem(text, written),
         names=form.names(text),
         literals=form.literals(text),
         goes_through=form.goes_through(text),
     )
 
 
+def mended(text: str, version: str) -> str:
+    """What an expression that API servers refuse comes to once mended; empty where not known."""
+    found = selector(text).problem
+    instead = found.instead if found else ""
+    return "" if not instead or not_there_yet(instead, version) else instead
+
+
 def refusal(text: str, version: str) -> tuple[str, str] | None:
     """Why the API server of a minor refuses an expression, and what to write; None where not."""
     found = selector(text).problem
     if found is not None and found.outcome is Outcome.FAILS:
+        if later := later_function(f"{text}\n{found.fix}", version):
+            # It would help on newer minors, if at all.
+            return found.text, f"do without {later}"
         return found.text, found.fix or MEND
     return not_there_yet(text, version)
-
-
-def _problem(text: str, written: str) -> Answer | None:
-    """What Kubernetes has against an expression, or why nothing is said of it; None for neither.
-
-    Args:
-        text: The expression as it is evaluated; see `form.indexed`.
-        written: The expression as it is written, whose length counts and whose cost is estimated.
-    """
-    if refused := _no_text(written):
-        return Answer(Outcome.FAILS, refused, "shorten it, or write whole characters")
-    try:
-        kind = checker().compile(text).return_type()
-    except RuntimeError as error:
-        return _refused(text, str(error))
-    return next(_problems(text, written, _no_truth(kind) or _no_pattern(text)), None)
-
-
-def _problems(text: str, written: str, refused: str) -> Iterator[Answer]:
-    if refused and not unread(text):
-        yield Answer(Outcome.FAILS, refused, advice(text, refused))
-    mixed, is_certain = mixed_lists(text)
-    if is_certain:
-        yield Answer(Outcome.FAILS, mixed, "write values of one type")
-    if wrong := unformattable(text) or too_costly(written):
-        yield Answer(Outcome.FAILS, *wrong)
-    if left_open := form.unimitated(text) or unlike(text) or mixed or unpriced(written):
-        yield Answer(Outcome.UNCLEAR, left_open)
-
-
-def _no_text(text: str) -> str:
-    """Why the API server does not take a text, whatever it says."""
-    size = len(text.encode("utf-8", "surrogatepass"))
-    if size > LONGEST_CEL_BYTES:
-        return f"it has {size} bytes and may have {LONGEST_CEL_BYTES}"
-    # The half would be replaced by one byte.
-    is_whole = size == len(text.encode("utf-8", "replace"))
-    return "" if is_whole else "it holds half of a character"
-
-
-def _refused(text: str, told: str) -> Answer:
-    """What an error of the checker means, which may be one of the engine alone."""
-    why = ""
-    if mixes_numbers(told):
-        why = "it orders numbers of two types, which the engine does not"
-    elif is_too_deep(told) and form.depth(text) < _DEEPEST:
-        why = "it is nested more deeply than the engine follows"
-    elif unread(text) and not (names_nothing(text, told) or is_no_cel(text, told)):
-        why = form.unimitated(text) or unlike(text)
-    if why:
-        return Answer(Outcome.UNCLEAR, why)
-    return Answer(Outcome.FAILS, with_place(told), advice(text, in_words(told)))
-
-
-def _no_truth(kind: Any) -> str:
-    types = engine().Type
-    is_truth = kind in (types.BOOL, types.DYN)
-    return "" if is_truth else f"it must be true or false, and is of type {kind.name()}"
-
-
-def _no_pattern(text: str) -> str:
-    """What is wrong with a pattern, which Kubernetes looks at before anything is matched."""
-    for pattern in written_patterns(text):
-        value = _program(f"''.matches({pattern})").eval(data={})
-        if value.type() == engine().Type.ERROR:
-            return f"matches is given {pattern[:LONGEST]}, which is no regular expression"
-    return ""
-
-
-@functools.lru_cache(maxsize=4096)
-def _program(text: str) -> Any:
-    return evaluator().compile(text)
 
 
 @functools.lru_cache(maxsize=65536)
@@ -207,7 +106,8 @@ def evaluate(text: str, device: NodeDevice) -> Answer:
     if at_run_time:
         if any(_is_false(part.strip(), device) for part in form.conjuncts(text)):
             return _FALSE
-        answer = Answer(Outcome.UNCLEAR, _left_to_node(at_run_time, found.names))
+        told = _left_to_node(at_run_time, found.names)
+        answer = Answer(Outcome.UNCLEAR, told, is_at_run_time=True)
     elif form.uses_strangely(text, device.versions):
         answer = Answer(Outcome.UNCLEAR, "it does more with a version than compare it")
     else:
@@ -215,7 +115,7 @@ def evaluate(text: str, device: NodeDevice) -> Answer:
     if answer.outcome in (Outcome.TRUE, Outcome.FALSE):
         return answer
     if answer.outcome is Outcome.FAILS and (wrong := wrongly_written(text, answer.text)):
-        return Answer(Outcome.FAILS, *wrong)
+        return _failed(*wrong)
     return _failure(text, device) or answer
 
 
@@ -245,7 +145,15 @@ def _failure(text: str, device: NodeDevice) -> Answer | None:
         return None
     others = (part for part, why in zip(parts, reasons, strict=True) if not why)
     is_sure = all(evaluate(one, device).outcome in (Outcome.TRUE, Outcome.FAILS) for one in others)
-    return Answer(Outcome.FAILS, *found) if is_sure else None
+    if not is_sure:
+        return None
+    why, fix, instead = found
+    part = parts[reasons.index(found)]
+    return _failed(why, fix, text.replace(part, instead, 1) if instead else "")
+
+
+def _failed(why: str, fix: str, instead: str) -> Answer:
+    return Answer(Outcome.FAILS, why, fix, instead=instead)
 
 
 def _evaluated(text: str, literals: frozenset[str], device: NodeDevice) -> Answer:
@@ -265,7 +173,7 @@ def _evaluated(text: str, literals: frozenset[str], device: NodeDevice) -> Answe
         CAPACITY_DOMAINS: [*capacity],
     }
     try:
-        value = _program(imitated).eval(data=data)
+        value = program(imitated).eval(data=data)
     except RuntimeError as error:
         # The engine stops what runs on too long; where Kubernetes stops is another matter.
         return Answer(Outcome.UNCLEAR, in_words(str(error)))
@@ -281,7 +189,7 @@ def _answer(text: str, device: NodeDevice, kind: Any, plain: Any) -> Answer:
         return _TRUE if plain else _FALSE
     if kind == types.ERROR and (unlike_there := _failing_here(str(plain), text)):
         return Answer(Outcome.UNCLEAR, unlike_there)
-    return Answer(Outcome.FAILS, in_words(str(plain)) if kind == types.ERROR else _no_truth(kind))
+    return Answer(Outcome.FAILS, in_words(str(plain)) if kind == types.ERROR else no_truth(kind))
 
 
 def _failing_here(error: str, text: str) -> str:

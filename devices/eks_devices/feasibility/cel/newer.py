@@ -20,15 +20,25 @@ def not_there_yet(text: str, version: str) -> tuple[str, str] | None:
     return next(_reasons(bare(text), version), None)
 
 
-def _reasons(stripped: str, version: str) -> Iterator[tuple[str, str]]:
+def later_function(text: str, version: str) -> str:
+    """A function in an expression, or an advice, that a minor does not have yet; or nothing."""
+    return next(_later(bare(text), version), ("", ""))[0]
+
+
+def _later(stripped: str, version: str) -> Iterator[tuple[str, str]]:
     for since, names in later_functions().items():
         for name in names if version_key(version) < version_key(since) else ():
             # Of a member the value is in front.
             before = r"(?<![\w.])" if "." in name else r"\.\s*"
             written = r"\s*\.\s*".join(map(re.escape, name.split(".")))
             if re.search(rf"{before}{written}\s*\(", stripped):
-                told = f"the function {name} is there from Kubernetes {since} on"
-                yield told, f"do without {name}, or upgrade the cluster to {since}"
+                yield name, since
+
+
+def _reasons(stripped: str, version: str) -> Iterator[tuple[str, str]]:
+    for name, since in _later(stripped, version):
+        told = f"the function {name} is there from Kubernetes {since} on"
+        yield told, f"do without {name}, or upgrade the cluster to {since}"
     for field, gate in gated_fields().items():
         is_read = re.search(rf"(?<![\w.])device\s*\.\s*{field}\b", stripped)
         if is_read and not gate_is_on(gate, version):

@@ -18,6 +18,14 @@ from .values import SEMVER, is_quantity, is_semver
 # Something of each type, as an expression.
 _EXAMPLES: Final = {"version": "semver('1.0.0')", "string": "''", "int": "1", "bool": "true"}
 _IN_WORDS: Final = {"string": "a text", "int": "a number", "bool": "true or false"}
+_HOW: Final = {
+    "string": "as a text, by ==, startsWith or contains",
+    "int": "as a number, by ==, < and >",
+    "bool": "with true or false",
+    "version": "by compareTo(semver('1.2.3'))",
+}
+Known = tuple[str, str, str]
+"""Why something fails, what to do, and the whole as it should be; empty where not known."""
 # What may leave a part of an expression alone, or take what fails for an answer.
 _BRANCHES: Final = re.compile(
     r"&&|\|\||[?{]|\b(?:has|size)\s*\(|\bin\b|\bcel\b|\boptional\b|\borValue\b"
@@ -44,7 +52,7 @@ _NOT_ONE: Final = ("no quantity: ", "no semantic version: ")
 _COMPARED: Final = re.compile(r"(<=?|>=?|[=!]=)\s*(['\"]?)v?([0-9]+(?:\.[0-9]+){0,2})\2", re.ASCII)
 
 
-def failing(part: str, device: NodeDevice) -> tuple[str, str] | None:
+def failing(part: str, device: NodeDevice) -> Known | None:
     """Why an expression fails on a device whatever a running node knows, and what to write.
 
     Where an attribute is not there at all it fails as well.
@@ -77,18 +85,20 @@ def _name(read: re.Match[str]) -> str:
     return f"{read[1]}/{read[2] or read[3]}"
 
 
-def _reasons(part: str, kinds: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _reasons(part: str, kinds: Mapping[str, str]) -> Iterator[Known]:
     yield from _wrongly_written(part)
     refused = _refused(_READ.sub(lambda one: _example(one, kinds), part))
     if refused and (version := next((one for one in kinds if kinds[one] == "version"), "")):
         read = next(one[0] for one in _READ.finditer(part) if _name(one) == version)
-        yield f"{version} is a version", f"write {read}{_comparison(part)}"
+        yield f"{version} is a version", f"write {read}{_comparison(part)}", _ordered(read, part)
     elif refused:
         told = ", ".join(f"{name} is {_IN_WORDS[kind]}" for name, kind in kinds.items())
-        yield f"{told}, for which there is no such comparison or function", ""
+        names = {name.rpartition("/")[2]: _HOW[kind] for name, kind in kinds.items()}
+        fix = ", and ".join(f"compare {name} {how}" for name, how in names.items())
+        yield f"{told}, for which there is no such comparison or function", fix, ""
 
 
-def wrongly_written(text: str, told: str) -> tuple[str, str] | None:
+def wrongly_written(text: str, told: str) -> Known | None:
     """What an error of the engine says of an amount or a version in an expression, or None.
 
     Args:
@@ -100,20 +110,25 @@ def wrongly_written(text: str, told: str) -> tuple[str, str] | None:
     return next(_wrongly_written(text, quoted_out(text)), None)
 
 
-def _wrongly_written(part: str, quoted: str = "") -> Iterator[tuple[str, str]]:
+def _wrongly_written(part: str, quoted: str = "") -> Iterator[Known]:
     for one in _WRITTEN.finditer(part):
         is_right = is_semver if one[1] == SEMVER else is_quantity
         if not is_right(one[3]) and not quoted.startswith("\0", one.start()):
-            yield _form(one[1], one[3])
+            why, fix, right = _form(one[1], one[3])
+            whole = part[: one.start(3)] + right + part[one.end(3) :] if right else ""
+            yield why, fix, whole
 
 
-def _form(function: str, text: str) -> tuple[str, str]:
+def _form(function: str, text: str) -> Known:
+    """Why a text is no amount or version, what to do, and the text to write."""
     fails = f"{function}('{text}') fails, for"
     if function != SEMVER:
-        return f"{fails} that is no quantity", _quantity(text)
+        right = next(iter(amounts_meant(text)), "")
+        return f"{fails} that is no quantity", _quantity(text), right
     found = _LIKE_VERSION.fullmatch(text)
-    fix = f"write semver('{_whole(found[1])}')" if found else ""
-    return f"{fails} a version has the form 1.2.3", fix
+    right = _whole(found[1]) if found else ""
+    fix = f"write semver('{right}')" if found else ""
+    return f"{fails} a version has the form 1.2.3", fix, right
 
 
 def _quantity(text: str) -> str:
@@ -126,6 +141,16 @@ def _quantity(text: str) -> str:
 def _whole(version: str) -> str:
     """A version of three numbers."""
     return ".".join([*version.split("."), "0", "0"][:3])
+
+
+def _ordered(read: str, part: str) -> str:
+    """A comparison of a version with a text or a number, as it should be; empty for others."""
+    found = _COMPARED.search(part)
+    start = part.find(read)
+    is_beside = found is not None and not part[start + len(read) : found.start()].strip()
+    if found is None or not is_beside:
+        return ""
+    return f"{part[:start]}{read}{_comparison(part)}{part[found.end() :]}"
 
 
 def _comparison(part: str) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ..cel.expressions import Answer, Outcome
+from ..cel.answers import Answer, Outcome
 from .agreement import Agreed, nothing_agreed, with_value, without
 from .amounts import Amounts
 from .causes import MAX_DEVICES, all_breaks, no_amount, no_answer, no_value, too_many

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Final
 
-from ..cel.expressions import Answer, Outcome
+from ..cel.answers import Answer, Outcome
 from ..minors import Scheduler
 from ..slices import Amount, NodeDevice, Policy, Size
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from ..cel.expressions import Answer, Outcome
+from ..cel.answers import Answer, Outcome
 from .endings import Cause
 from .problem import Option, Problem
 from .shared_values import count_instead, instead_of_all
@@ -67,6 +67,7 @@ def _unanswered(option: Option, answer: Answer, code: str, what: str) -> Cause:
         request=option.request,
         selector=answer.selector,
         fix=answer.fix,
+        instead=answer.instead,
     )
 
 

@@ -33,7 +33,8 @@ class Cause:
 
     The rest is what it is about, as far as it is about one part of a claim: the claim by its index,
     the request as a claim's status names it, the selector or the constraint by its index, the class
-    of the devices, how many are wanted and there. `fix` is what to write instead.
+    of the devices, how many are wanted and there. `fix` is what to write instead, and `instead` the
+    whole expression that it comes to, where that is known.
     """
 
     code: str = ""
@@ -46,6 +47,7 @@ class Cause:
     wants: int | None = None
     has: int | None = None
     fix: str = ""
+    instead: str = ""
 
 
 NO_CAUSE: Final = Cause()

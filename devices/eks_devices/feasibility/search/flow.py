@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ..cel.expressions import Answer
+from ..cel.answers import Answer
 from .causes import MAX_DEVICES
 from .endings import Ending, Pick, Result
 from .holdings import NOTHING_HELD, Holdings

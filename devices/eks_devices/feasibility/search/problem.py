@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from ..cel.expressions import Answer, Outcome, evaluate
+from ..cel.answers import Answer, Outcome
+from ..cel.expressions import evaluate
 from ..minors import Distinct, Scheduler, newest_scheduler
 from ..slices import DeviceTaint, NodeDevice, NodeDevices
 from ..wanted import Ask, Request, Toleration, Wanted

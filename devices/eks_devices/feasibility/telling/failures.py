@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from ..cel.advice import MEND, domain_in_quotes
-from ..cel.expressions import Outcome, evaluate
+from ..cel.advice import MEND, Advice, domain_in_quotes
+from ..cel.answers import Outcome
+from ..cel.expressions import evaluate
 from ..search.causes import MAX_DEVICES
 from ..search.endings import Cause
 from ..search.problem import Classes, Problem
 from ..search.shared_values import has_as_many, held_by_a_value, most_of_a_value
 from ..slices import NodeDevice, NodeDevices
+from .followed import followed, no_value
 from .near import drivers_behind, instead_of_never, never_published, other_class
-from .reasons import class_selector, request_reason, too_few_together
+from .reasons import class_selected, class_selector, request_reason, too_few_together
+from .rewritten import rewritten
 
 
 def failure(cause: Cause, given: Problem, node: NodeDevices, classes: Classes) -> Cause:
@@ -24,8 +27,11 @@ def failure(cause: Cause, given: Problem, node: NodeDevices, classes: Classes) -
     if cause.code != "ExpressionFails":
         return cause
     text, device_class = _expression(given, cause, node, classes)
-    if fix := cause.fix or domain_in_quotes(text):
-        return replace(cause, fix=fix)
+    devices = node.devices
+    if cause.selector is not None:
+        devices = tuple(class_selected(classes[device_class], devices))
+    if what := Advice(cause.fix, cause.instead) if cause.fix else domain_in_quotes(text):
+        return replace(cause, fix=followed(what.fix, what.instead, devices))
     failing = [one for one in node.devices if evaluate(text, one).outcome is Outcome.FAILS]
     found = _of_what_it_reads(cause, text, device_class, failing)
     if cause.selector is not None:
@@ -65,9 +71,11 @@ def _of_what_it_reads(
     drivers = drivers_behind(device_class, failing)
     if never := never_published(text, drivers):
         told = f"{cause.text}; no driver of the class ever publishes {never}"
-        return replace(cause, text=told, fix=instead_of_never(never, drivers, failing))
+        return replace(cause, text=told, fix=instead_of_never(text, never, drivers, failing))
+    if found := rewritten(text, failing):
+        return replace(cause, fix=f"{found.why}write {found.part}")
     if _NOT_THERE not in cause.text:
-        return replace(cause, fix=MEND)
+        return replace(cause, fix=no_value(text, failing) or MEND)
     return replace(cause, fix=other_class(text, device_class, failing) or _GUARD)
 
 

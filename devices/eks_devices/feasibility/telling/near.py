@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
@@ -13,6 +14,7 @@ from ...findings import alike, question
 from ..classes import class_of_driver, driver_of
 from ..devices import published_names
 from ..slices import NodeDevice
+from .followed import as_it_matches
 
 # Attributes are short words, of which many share half of their letters.
 _ALIKE: Final = 0.7
@@ -35,13 +37,45 @@ def never_published(text: str, drivers: Collection[str]) -> str:
     return next((one for one in read if one not in known), "")
 
 
-def instead_of_never(name: str, drivers: Collection[str], devices: Sequence[NodeDevice]) -> str:
-    """What to write for an attribute that is never published."""
-    return meant_instead(name, drivers) or _published(name, devices)
+def instead_of_never(
+    text: str, name: str, drivers: Collection[str], devices: Sequence[NodeDevice]
+) -> str:
+    """What to write for an attribute that is never published.
+
+    Args:
+        text: The expression that reads it.
+        name: The attribute.
+        drivers: The drivers of the devices.
+        devices: The devices.
+    """
+    here = {one for device in devices for one in (*device.attributes, *device.at_run_time)}
+    known = (_known(drivers) & here) or _known(drivers)
+    near = [name] if name in capacity_names() else _nearest(name, known)
+    fix = meant_instead(name, drivers, known) or _published(name, devices)
+    made = (as_it_matches(renamed(text, name, one), devices) for one in near)
+    whole = next(filter(None, made), "")
+    return f"{fix} That is {whole}" if whole else fix
 
 
-def meant_instead(name: str, drivers: Collection[str]) -> str:
-    """What an attribute that is never published may stand for; or nothing."""
+def renamed(text: str, name: str, other: str) -> str:
+    """An expression that reads another attribute, or a capacity of the same name."""
+    (domain, _, own), (right, _, meant) = name.rpartition("/"), other.rpartition("/")
+    field = "capacity" if other in capacity_names() else "attributes"
+    owner = rf"device\s*\.\s*attributes\s*\[\s*['\"]{re.escape(domain)}['\"]\s*\]"
+    key = rf"(?:\.\s*{own}\b|\[\s*['\"]{own}['\"]\s*\])"
+    made = re.sub(rf"{owner}\s*{key}", f"device.{field}['{right}'].{meant}", text)
+    asked = rf"(['\"]){own}\1(?=\s+in\s+{owner}(?!\s*[.\[]))"
+    return re.sub(rf"{asked}\s+in\s+{owner}", f"'{meant}' in device.{field}['{right}']", made)
+
+
+def meant_instead(name: str, drivers: Collection[str], known: Collection[str] = ()) -> str:
+    """What an attribute that is never published may stand for; or nothing.
+
+    Args:
+        name: The attribute.
+        drivers: The drivers of the devices.
+        known: What may be meant; all that the drivers publish unless given.
+    """
     domain, _, own = name.rpartition("/")
     if name in capacity_names():
         return f"it is a capacity: did you mean device.capacity['{domain}'].{own}?"
@@ -49,7 +83,7 @@ def meant_instead(name: str, drivers: Collection[str]) -> str:
         if name in names and name not in _known(drivers):
             of_class = f"devices of the class {class_of_driver(driver)} have it"
             return f"{of_class}: select by it in a request for them"
-    return nearest(name, _known(drivers))
+    return nearest(name, known or _known(drivers))
 
 
 def _known(drivers: Collection[str]) -> frozenset[str]:
@@ -126,8 +160,19 @@ def nearest(name: str, known: Collection[str]) -> str:
 
     Domains are not compared letter by letter: names within one would all be alike.
     """
+    return question(_nearest(name, known))
+
+
+def _nearest(name: str, known: Collection[str]) -> list[str]:
     own: dict[str, list[str]] = {}
-    for one in sorted(known):
+    for one in sorted(known, key=lambda each: (len(each), each)):
         own.setdefault(one.rpartition("/")[2], []).append(one)
-    words = alike(name.rpartition("/")[2], own, least=_ALIKE)
-    return question([one for short in words for one in own[short]])
+    word = name.rpartition("/")[2]
+    # Names that differ in a number alone are all meant.
+    numbered = [one for one in own if _stem(one) == _stem(word) and re.search("[0-9]", one)]
+    words = alike(word, own, least=1) or numbered or alike(word, own, least=_ALIKE)
+    return [one for short in words for one in own[short]]
+
+
+def _stem(name: str) -> str:
+    return re.sub(r"[0-9]+", "0", name.casefold().replace("_", ""))

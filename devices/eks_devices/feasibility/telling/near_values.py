@@ -1,27 +1,19 @@
-"""What to write in an expression that just misses the values which devices have."""
+"""What to write in an expression that misses the values which devices have."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
 from ...claims.cel_reads import names_read
-from ...findings import meant
-from ...quantities import amount_of, amount_shown
 from ..cel.values import QUANTITY
 from ..slices import NodeDevice
-from .rewritten import rewritten
+from .rewritten import Rewritten, rewritten
+from .values_told import values_told
 
-_DRIVER: Final = re.compile(r"\bdevice\s*\.\s*driver\b")
-_KEY: Final = re.compile(r"\[\s*(['\"])[^'\"]*\1\s*\]")
-# A number that an amount is compared with.
-_AS_NUMBER: Final = re.compile(
-    r"\.\s*(?:asInteger|asApproximateFloat)\s*\(\s*\)\s*[>=]=?\s*([0-9]+(?:\.[0-9]+)?)\b"
-)
-_TEXT: Final = re.compile(r"'([^']*)'|\"([^\"]*)\"")
+_CHANGE: Final = "change the selector to what these devices have"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,47 +29,41 @@ class NearMiss:
 
 def near_miss(text: str, devices: Sequence[NodeDevice]) -> NearMiss | None:
     """How an expression just misses devices; None where nothing in it is near to what they have."""
-    # Names of domains are texts as well.
-    written = ["".join(one) for one in _TEXT.findall(_KEY.sub("", text))]
-    names = [*names_read(text), *_DRIVER.findall(text)]
-    written += _AS_NUMBER.findall(text)
-    for name in names if written else ():
-        values = list(_values(name, devices))
-        if found := _near_text(values, written) or _near_amount(name, values, written):
-            return found
-    part = rewritten(text, devices)
-    return NearMiss(part) if part else None
-
-
-def _values(name: str, devices: Sequence[NodeDevice]) -> Iterable[Any]:
-    if _DRIVER.fullmatch(name):
-        return dict.fromkeys(one.driver for one in devices)
-    known = [one for one in devices if name not in one.at_run_time]
-    both = (values for one in known for values in (one.attributes, one.capacity))
-    return (values[name] for values in both if name in values)
-
-
-def _near_text(values: Sequence[Any], written: Sequence[str]) -> NearMiss | None:
-    known = {one for one in values if isinstance(one, str)}
-    if known.intersection(written):
+    found = rewritten(text, devices)
+    if found is None or found.times is None:
         return None
-    found = (meant(one, known) for one in written)
-    return next((NearMiss(told) for told in found if told), None)
+    if found.times == 1:
+        return NearMiss(f"{found.why}write {found.part}")
+    return NearMiss(f"{_at_most(found, devices)}: write {found.part}", found.times)
 
 
-def _near_amount(name: str, values: Sequence[Any], written: Sequence[str]) -> NearMiss | None:
-    amounts = [
-        Fraction(one[QUANTITY]) for one in values if isinstance(one, Mapping) and QUANTITY in one
-    ]
-    wanted = max((found for one in written if (found := amount_of(one))), default=None)
-    if wanted is None or not amounts or wanted <= max(amounts):
-        return None
-    most = max(amounts)
-    shown = amount_shown(most)
-    if all(one.isdecimal() for one in written if amount_of(one) == wanted):
-        # Whoever writes the number of bytes needs one.
-        shown = f"{most}" + f" ({shown})" * (shown != str(most))
-    fix = (
-        f"compare {name.rpartition('/')[2]} with at most {shown}, which is what these devices have"
-    )
-    return NearMiss(fix, Fraction(wanted) / most if most else Fraction(wanted))
+def instead(text: str, devices: Sequence[NodeDevice]) -> str:
+    """What to write in an expression, be it near to what devices have or not."""
+    if near := near_miss(text, devices):
+        return near.fix
+    if found := rewritten(text, devices):
+        return f"{_CHANGE}: {found.why}write {found.part}{_others(found.part, devices)}"
+    has = values_told(text, devices)
+    return f"{_CHANGE}: {has}" if has else _CHANGE
+
+
+def _at_most(found: Rewritten, devices: Sequence[NodeDevice]) -> str:
+    """That devices have less than is asked for."""
+    name = next(iter(names_read(found.part)))
+    has = values_told(found.part, [max(devices, key=lambda one: _amount(name, one))])
+    own, _, most = has.partition(" ")
+    return f"compare {own} with at most {most}, which is what these devices have"
+
+
+def _amount(name: str, device: NodeDevice) -> Fraction:
+    return Fraction(device.capacity.get(name, {}).get(QUANTITY, 0))
+
+
+def _others(part: str, devices: Sequence[NodeDevice]) -> str:
+    """That devices differ in what is compared."""
+    for name in names_read(part, fields=("attributes",)):
+        values = {repr(one.attributes.get(name)) for one in devices}
+        if len(values) > 1:
+            own = name.rpartition("/")[2]
+            return f", or another of the {len(values)} values of {own}"
+    return ""

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from ...findings import alike, question
-from ..cel.expressions import Outcome, evaluate
+from ..cel.answers import Outcome
+from ..cel.expressions import evaluate
 from ..class_names import class_called
 from ..classes import installed_classes
 from ..search.allocation import allocate
@@ -19,7 +20,7 @@ from ..wanted import Ask, Request, Wanted
 from .amounts_told import amount_cause
 from .constraints_told import constraint_cause
 from .near import drivers_behind, instead_of_never, never_published, other_class
-from .near_values import near_miss
+from .near_values import instead
 from .values_told import values_told
 
 
@@ -217,8 +218,7 @@ def _not_in_class(text: str, name: str, among: list[NodeDevice], classes: Classe
     has = values_told(text, among)
     told = f"the DeviceClass {name} matches none of the {len(among)} devices"
     told += f", which have {has}" * bool(has)
-    near = near_miss(text, among)
-    fix = near.fix if near else "select what devices have"
+    fix = instead(text, among)
     return Cause("ClassNotOnGroup", told, fix=f"in the DeviceClass {name}, {fix}")
 
 
@@ -226,18 +226,18 @@ def _selector(number: int, text: str, ask: Ask, among: list[NodeDevice]) -> Caus
     drivers = drivers_behind(ask.device_class, among)
     if never := never_published(text, drivers):
         whose = f"the driver {' or '.join(sorted(drivers))} never publishes"
+        read = text
         text = f"selector {number} reads {never}, which {whose}"
-        fix = instead_of_never(never, drivers, among)
+        fix = instead_of_never(read, never, drivers, among)
         return Cause("AttributeNeverPublished", text, fix=fix)
     many = "does not match the one device"
     if len(among) > 1:
         many = f"matches none of the {len(among)} devices"
     has = values_told(text, among)
     more = f", which {'have' if len(among) > 1 else 'has'} {has}" if has else ""
-    near = near_miss(text, among)
-    fix = near.fix if near else other_class(text, ask.device_class, among)
+    fix = other_class(text, ask.device_class, among) or instead(text, among)
     return Cause(
         "NoDeviceMatches",
         f"selector {number} {many} of the class {ask.device_class}{more}",
-        fix=fix or "change the selector to what these devices have",
+        fix=fix,
     )

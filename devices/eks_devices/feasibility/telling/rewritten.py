@@ -1,84 +1,90 @@
-"""What to write so that an expression matches devices: one value in it as devices have it.
+"""What to write so that an expression matches devices: values in it as devices have them.
 
-Nothing is told but what was evaluated: the changed expression is true of a device.
+Nothing is told but what was evaluated: the changed expression is true of a device, or what it
+says is left to what only a running node knows.
 """
 
 from __future__ import annotations
 
 import itertools
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
 
-from ..cel.expressions import Outcome, evaluate
+from ..cel.answers import Outcome
+from ..cel.expressions import evaluate
+from ..cel.form import conjuncts
 from ..slices import NodeDevice
+from .amount_changes import amount_changes
+from .changes import Change
+from .text_changes import text_changes
 
-_READ: Final = (
-    r"""device\s*\.\s*attributes\s*\[\s*['"](?P<domain>[^'"\\]+)['"]\s*\]"""
-    r"""\s*(?:\.\s*(?P<name>\w+)|\[\s*['"](?P<key>[^'"\\]+)['"]\s*\])"""
-)
-_TEXT: Final = r"""'[^'\\\n]*'|"[^"\\\n]*\""""
-_COMPARED: Final = re.compile(rf"{_READ}\s*==\s*(?P<value>{_TEXT}|-?[0-9]+\b|true\b|false\b)")
-_CALLED: Final = re.compile(
-    rf"{_READ}\s*\.\s*(?P<call>contains|startsWith|endsWith)\s*\(\s*(?P<value>{_TEXT})\s*\)"
-)
-# Whoever compares more than these has written no slip of the pen.
-_MOST_PLACES: Final = 16
-_IN_WORDS: Final = {int: "a number", bool: "true or false"}
+_MOST_TRIED: Final = 256
+_ENDLESS: Final = Fraction(10) ** 30
 
 
-def rewritten(text: str, devices: Sequence[NodeDevice]) -> str:
-    """A part of an expression as it should be, with the reason; empty where none is found.
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """What to write: a part of an expression, and the whole.
+
+    `why` and `times` are those of a `Change`; of several changes, `part` is the whole.
+    """
+
+    part: str
+    whole: str
+    why: str = ""
+    times: Fraction | None = None
+
+
+def rewritten(text: str, devices: Sequence[NodeDevice]) -> Rewritten | None:
+    """An expression as it should be; None where nothing is found.
 
     Args:
-        text: The expression, which matches none of the devices.
+        text: The expression, which matches none of the devices, or fails on them.
         devices: The devices.
     """
-    places = itertools.chain(_COMPARED.finditer(text), _CALLED.finditer(text))
-    for found in itertools.islice(places, _MOST_PLACES):
-        name = f"{found['domain']}/{found['name'] or found['key']}"
-        known = [one for one in devices if name not in one.at_run_time]
-        values = (one.attributes.get(name) for one in known)
-        # A version is none of these, and is compared by functions of its own.
-        for value in dict.fromkeys(one for one in values if isinstance(one, (str, int))):
-            for literal, why in _instead(found, value):
-                start, end = found.span("value")
-                changed = text[:start] + literal + text[end:]
-                if _matches(changed, devices):
-                    part = text[found.start() : start] + literal + text[end : found.end()]
-                    return f"{why}write {part}"
-    return ""
+    found = _once(text, devices)
+    return found if found is not None else _everywhere(text, devices)
 
 
-def _matches(text: str, devices: Iterable[NodeDevice]) -> bool:
-    return any(evaluate(text, one).outcome is Outcome.TRUE for one in devices)
+def _once(text: str, devices: Sequence[NodeDevice]) -> Rewritten | None:
+    """With one change, a slip of the pen before anything else."""
+    found: dict[tuple[int, int, str], Change] = {}
+    for one in _changes(text, devices):
+        found.setdefault((one.start, one.end, one.part), one)
+    for one in itertools.islice(sorted(found.values(), key=_distance), _MOST_TRIED):
+        whole = one.within(text)
+        if whole != text and any(matches(whole, device) for device in devices):
+            return Rewritten(one.part, whole, one.why, one.times)
+    return None
 
 
-def _instead(found: re.Match[str], value: Any) -> Iterator[tuple[str, str]]:
-    """What may be written instead, by what a device has, each with the reason."""
-    written, is_text = found["value"], found["value"][0] in "'\""
-    quote, inner = (written[0], written[1:-1]) if is_text else ("'", written)
-    if isinstance(value, str):
-        part = value
-        if "call" in found.groupdict():
-            at = value.casefold().find(inner.casefold())
-            part = value[at : at + len(inner)] if at >= 0 else ""
-        if part and not {quote, "\\", "\n"} & {*part} and (not is_text or _is_like(inner, value)):
-            why = "" if is_text else f"{_own(found)} is a text: "
-            yield f"{quote}{part}{quote}", why
-    elif isinstance(value, (int, bool)) and is_text and inner:
-        shown = str(value).lower() if isinstance(value, bool) else str(value)
-        kind = _IN_WORDS[type(value)]
-        why = f"{written} is a text, and {_own(found)} is {kind}: "
-        if shown == inner.strip().lower():
-            yield shown, why
+def _changes(text: str, devices: Sequence[NodeDevice]) -> Iterator[Change]:
+    for device in devices:
+        yield from text_changes(text, device)
+        yield from amount_changes(text, device)
 
 
-def _own(found: re.Match[str]) -> str:
-    return str(found["name"] or found["key"])
+def _distance(change: Change) -> tuple[Fraction, int]:
+    return _ENDLESS if change.times is None else change.times, change.far
 
 
-def _is_like(written: str, value: str) -> bool:
-    """Whether one of two texts is in the other, whatever its capitals."""
-    one, other = written.casefold(), value.casefold()
-    return bool(one) and (one in other or other in one)
+def _everywhere(text: str, devices: Sequence[NodeDevice]) -> Rewritten | None:
+    """With a change of each part of `a && b` that is not true of a device."""
+    parts = [one.strip() for one in conjuncts(text)]
+    for device in devices if len(parts) > 1 else ():
+        made = [one if matches(one, device) else _once(one, [device]) for one in parts]
+        if None not in made:
+            whole = " && ".join(one if isinstance(one, str) else one.whole for one in made if one)
+            if matches(whole, device):
+                return Rewritten(whole, whole)
+    return None
+
+
+def matches(text: str, device: NodeDevice) -> bool:
+    """Whether an expression is true of a device, or only a running node knows whether it is."""
+    found = evaluate(text, device)
+    return found.outcome is Outcome.TRUE or (
+        found.outcome is Outcome.UNCLEAR and found.is_at_run_time
+    )

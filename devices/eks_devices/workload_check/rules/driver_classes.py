@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from ...device_classes import class_expressions
-from ...feasibility.cel.expressions import Outcome, evaluate
+from ...feasibility.cel.answers import Outcome
+from ...feasibility.cel.expressions import evaluate
 from ...feasibility.devices import node_devices
 from ...feasibility.of_types import single_types
 from ...feasibility.slices import NodeDevice
