@@ -106,6 +106,12 @@ def question(names: Sequence[str]) -> str:
     return f"did you mean {' or '.join(names)}?" if names else ""
 
 
+def listed_or(names: Iterable[str]) -> str:
+    """Names as a choice: "a, b or c"."""
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last
+
+
 def alike(name: object, known: Iterable[str], *, least: float = 0.6) -> list[str]:
     """The one or two names that are spelled most like another one.
 

@@ -20,8 +20,7 @@ from .search.holdings import NOTHING_HELD, Holdings
 from .search.problem import Problem, problem
 from .search.stack_room import with_room
 from .slices import NodeDevices
-from .telling.failures import failure
-from .telling.followed import followed
+from .telling.failures import failure, later_fix, refused_fix
 from .telling.reasons import class_meant, class_selected, reason
 from .verdicts import Status
 from .wanted import Ask, Wanted
@@ -80,7 +79,7 @@ def _not_allocated(
     if found.ending is Ending.FAILS:
         return Judgement(Status.ERROR, failure(found.cause, given, node, classes))
     if found.ending is Ending.UNCLEAR and not _is_hopeless(given):
-        return Judgement(Status.UNKNOWN, found.cause)
+        return Judgement(Status.UNKNOWN, later_fix(found.cause, given, node, classes))
     if found.ending is Ending.LIMIT:
         text = "the search for devices was ended, for it is too long"
         return Judgement(Status.UNKNOWN, Cause("SearchLimit", text))
@@ -106,7 +105,7 @@ def _refused(
                 told = f"request {ask.name}: the API server refuses selector {number}: {why}"
                 what = domain_in_quotes(text) or Advice(fix, mended(text, node.scheduler.version))
                 devices = class_selected(classes[ask.device_class], node.devices)
-                advised = followed(what.fix, what.instead, devices)
+                advised = refused_fix(text, what, ask.device_class, devices)
                 where = replace(place, selector=number, fix=advised)
                 cause = replace(where, code="ExpressionInvalid", text=told)
                 return Judgement(Status.ERROR, cause)

@@ -83,6 +83,7 @@ def _unused(judged: tuple[Judged, ...], steps: Steps) -> Iterator[Finding]:
             path,
             "whether a node group can serve this claim is not known before nodes run: "
             f"{first.nodegroup}: {first.reason}",
+            fix=f"for {first.nodegroup}, {first.fix}" if first.fix else "",
         )
 
 

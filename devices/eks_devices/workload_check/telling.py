@@ -29,6 +29,7 @@ REFUSED: Final = (INVALID, "DistinctNotServed")
 OF_CLAIM: Final = (*REFUSED, TOO_MANY)
 """What is wrong with a claim wherever it goes."""
 
+_LATER: Final = "KnownAtRunTime"
 _MEND: Final = "change the claim"
 _STOPPING: Final = ("ExpressionFails", "AllBreaksConstraint")
 _MOST_REASONS: Final = 5
@@ -96,7 +97,9 @@ def failing(judged: Sequence[Judged], path: str, *, told: Collection[str] = ()) 
         groups = named([one.nodegroup for one in alike])
         if code in REFUSED or (code in OF_CLAIM and len(alike) == len(judged)):
             # Of nodes without such devices there is nothing to write.
-            first = min(alike, key=lambda one: not one.fix)
+            # The most is told of nodes with such devices.
+            tells = (lambda one: len(one.fix)) if code in REFUSED else (lambda one: bool(one.fix))
+            first = max(alike, key=tells)
             yield _of_claim(path, first), first
             continue
         fine = [one.verdict.nodegroup for one in judged if one.verdict.status is Status.FEASIBLE]
@@ -192,12 +195,14 @@ def served(pod: PodTemplate, judged: Sequence[Judged], plan: ClusterPlan) -> Ite
             f"{named(groups)}",
             fix=f"where it matters, add nodeSelector: {{{NODEGROUP_LABEL}: {groups[0]}}}",
         )
+    verdicts = [one.verdict for one in may if one.verdict.code == _LATER]
     if not fine and may and any(one.verdict.code != "ClaimNotFound" for one in may):
         yield info(
             "NotKnownBeforeNodesRun",
             path,
             "whether a node group can serve these Pods is not known before nodes run: "
             + "; ".join(_reasons(may)),
+            fix=next((f"for {x.nodegroup}, {x.fix}" for x in verdicts if x.fix), ""),
         )
     yield from _from_zero([*fine, *may], path, plan)
 

@@ -10,6 +10,7 @@ from typing import Final
 from . import refused_names, refused_types
 from .engine import checker
 from .engine_words import in_words, no_truth
+from .form import quoted_out
 from .operands import place
 from .slips import Step, slips
 
@@ -91,7 +92,8 @@ def _unexpected(found: re.Match[str], text: str) -> Step | None:
     word, at = found[1], place(found.string, text)
     if word == "<EOF>":
         return "the expression ends too soon", _ended(text)
-    if word == ")":
+    quoted = quoted_out(text)
+    if word == ")" and quoted.count(")") > quoted.count("("):
         return "leave the ) out", text[:at] + text[at + 1 :]
     if word == ",":
         return "write && for ,", f"{text[:at]} &&{text[at + 1 :]}"

@@ -45,7 +45,7 @@ def unknown(found: re.Match[str], text: str) -> Step | None:
         return f"write device.{root}", f"{text[:at]}device.{text[at:]}"
     if field and (near := meant(root, ["device"])):
         return near, re.sub(rf"(?<![\w.]){root}(?=\s*\.)", "device", text)
-    return _called(name, text, at) or _word(name, text, at)
+    return _namespace(name, text) or _called(name, text, at) or _word(name, text, at)
 
 
 def _field(field: str, text: str) -> Step:
@@ -73,8 +73,6 @@ def _called(name: str, text: str, at: int) -> Step | None:
     """Of a function whose brackets begin at a place."""
     if not text.startswith("(", at):
         return None
-    if step := _namespace(name, text):
-        return step
     start = at - len(name.rpartition(".")[2])
     dot = text[:start].rstrip().endswith(".")
     end = operands.closing(text, at)

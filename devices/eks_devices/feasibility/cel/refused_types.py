@@ -58,7 +58,7 @@ def listed(found: re.Match[str], text: str) -> Step:
     start, left, _, right, end = sides
     values = (one.strip() for one in elements(quoted_out(right), right, 1))
     made = [_amount(left, value) for one in values if (value := _VALUE.fullmatch(one))]
-    if not made:
+    if not all(made) or not made:
         return _OR_THE_LIKE, ""
     part = " || ".join(f"{left}.compareTo({one}) == 0" for one in made)
     part = f"({part})" if len(made) > 1 else part
@@ -66,12 +66,12 @@ def listed(found: re.Match[str], text: str) -> Step:
 
 
 def _amount(read: str, value: re.Match[str]) -> str:
-    """An amount as it is written, of what a value is meant for."""
+    """An amount as it is written, of what a value is meant for; empty for another text."""
     written = value["text"][1:-1] if value["text"] else value["number"]
     if "*" in written:
         product = math.prod(int(one) for one in written.split("*") if one.strip().isdecimal())
         written = amount_shown(Fraction(product))
-    return f"quantity('{_meant(read, written)}')"
+    return f"quantity('{_meant(read, written)}')" if amounts_meant(written) else ""
 
 
 def _meant(read: str, written: str) -> str:
@@ -133,7 +133,8 @@ def joined(found: re.Match[str], text: str) -> Step | None:
     if either := _EITHER.search(text):
         values = ", ".join(re.findall(_TEXT, either[1]))
         part = f"in [{values}]"
-        return f"write {part}", text[: either.start()] + part + text[either.end() :]
+        hint = "write in [...] for one of several"
+        return hint, text[: either.start()] + part + text[either.end() :]
     sides = _sides(found.string, text)
     if sides is None:
         return None
@@ -147,8 +148,7 @@ def joined(found: re.Match[str], text: str) -> Step | None:
     side = left if found[2].endswith(", bool)") else right
     if "Quantity" in found[2]:
         part = f"{side}.compareTo(quantity('1Gi')) >= 0"
-        whole = text[:start] + _compared(sides, side, part) + text[end:]
-        return f"write {part}, or the like", whole
+        return f"write {part}", text[:start] + _compared(sides, side, part) + text[end:]
     return f"compare {side} with something, by == or the like", ""
 
 
@@ -211,9 +211,10 @@ def no_field(found: re.Match[str], text: str) -> Step:
     """Amounts have no fields."""
     at = operands.place(found.string, text)
     field = re.match(r"\s*\.\s*(\w+)", text[at:])
-    without = f": leave .{field[1]} out" if field else ""
-    hint = f"an amount has no fields{without}, and compare it by .compareTo(quantity('1Gi')) >= 0"
-    return hint, text[:at] + text[at + field.end() :] if field else ""
+    if field is None:
+        return f"an amount has no fields: {_OR_THE_LIKE}", ""
+    hint = f"an amount has no fields: leave .{field[1]} out"
+    return hint, text[:at] + text[at + field.end() :]
 
 
 def no_truth(found: re.Match[str], text: str) -> Step:

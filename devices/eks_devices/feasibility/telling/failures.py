@@ -18,6 +18,7 @@ from .followed import followed, no_value
 from .near import drivers_behind, instead_of_never, never_published, other_class
 from .reasons import class_selected, class_selector, request_reason, too_few_together
 from .rewritten import rewritten
+from .run_time import run_time_fix
 
 
 def failure(cause: Cause, given: Problem, node: NodeDevices, classes: Classes) -> Cause:
@@ -32,11 +33,40 @@ def failure(cause: Cause, given: Problem, node: NodeDevices, classes: Classes) -
         devices = tuple(class_selected(classes[device_class], devices))
     if what := Advice(cause.fix, cause.instead) if cause.fix else domain_in_quotes(text):
         return replace(cause, fix=followed(what.fix, what.instead, devices))
-    failing = [one for one in node.devices if evaluate(text, one).outcome is Outcome.FAILS]
+    failing = [one for one in devices if evaluate(text, one).outcome is Outcome.FAILS]
     found = _of_what_it_reads(cause, text, device_class, failing)
+    if later := run_time_fix(found.fix, devices, node.devices):
+        found = replace(found, fix=f"{found.fix}, where {later}")
     if cause.selector is not None:
         return found
     return replace(found, fix=f"in the DeviceClass {device_class}, {found.fix}")
+
+
+def later_fix(cause: Cause, given: Problem, node: NodeDevices, classes: Classes) -> Cause:
+    """What only a running node knows, with what to write for a value that it will not have."""
+    text, device_class = _expression(given, cause, node, classes)
+    if cause.selector is None or not text:
+        return cause
+    devices = class_selected(classes[device_class], node.devices)
+    return replace(cause, fix=cause.fix or run_time_fix(text, devices, node.devices))
+
+
+def refused_fix(text: str, what: Advice, device_class: str, devices: Sequence[NodeDevice]) -> str:
+    """What to write for an expression that API servers refuse, as devices have it.
+
+    Args:
+        text: The expression.
+        what: What is known from its text alone.
+        device_class: The class that is asked for.
+        devices: The devices of the class.
+    """
+    drivers = drivers_behind(device_class, devices)
+    mended = what.instead or text
+    never = never_published(mended, drivers) if devices else ""
+    if not never:
+        return followed(what.fix, what.instead, devices)
+    other = instead_of_never(mended, never, drivers, devices)
+    return f"{what.fix}; no driver of the class ever publishes {never}: {other}"
 
 
 def _too_many(cause: Cause, given: Problem, node: NodeDevices, classes: Classes) -> Cause:

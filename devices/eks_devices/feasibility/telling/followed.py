@@ -29,10 +29,12 @@ def followed(fix: str, instead: str, devices: Sequence[NodeDevice]) -> str:
     """
     if not instead or len(instead) > LONGEST:
         return fix
-    whole = fix if instead in fix else f"{fix}: {instead}"
-    outcomes = {evaluate(instead, one).outcome for one in devices}
+    whole = _with(fix, instead)
+    answers = [evaluate(instead, one) for one in devices]
+    outcomes = {one.outcome for one in answers}
     if Outcome.FAILS in outcomes:
-        return fix
+        further = next((one.instead for one in answers if one.instead), "")
+        return followed(fix, further, devices) if further != instead else fix
     if outcomes != {Outcome.FALSE}:
         return whole
     found = rewritten(instead, devices)
@@ -41,8 +43,17 @@ def followed(fix: str, instead: str, devices: Sequence[NodeDevice]) -> str:
     has = values_told(instead, devices)
     if found.times is None:
         return f"{whole}; these devices have {has}: write {found.whole}"
-    first = "write " if _CODE.search(fix) else f"{fix}: "
-    return f"{first}{found.whole}, for these devices have {has}"
+    made = f"write {found.whole}" if _CODE.search(fix) else _with(fix, found.whole)
+    return f"{made}, for these devices have {has}"
+
+
+def _with(fix: str, whole: str) -> str:
+    """What to do with the expression that it comes to, which may be all that is to be told."""
+    if whole in fix:
+        return fix
+    if fix.removeprefix("write ") in whole:
+        return f"write {whole}"
+    return f"{fix} That is {whole}" if fix.endswith("?") else f"{fix}: {whole}"
 
 
 def as_it_matches(text: str, devices: Sequence[NodeDevice]) -> str:

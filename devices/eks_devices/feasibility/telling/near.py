@@ -28,13 +28,15 @@ def drivers_behind(device_class: str, devices: Iterable[NodeDevice]) -> frozense
 
 
 def never_published(text: str, drivers: Collection[str]) -> str:
-    """An attribute that an expression reads and none of some drivers ever gives to a device.
+    """An attribute, or a capacity, that an expression reads and some drivers never give to devices.
 
     Empty where it reads none, and for drivers whose attributes are not known.
     """
     known = _known(drivers)
     read = names_read(text, fields=("attributes",)) if known else ()
-    return next((one for one in read if one not in known), "")
+    amounts = names_read(text, fields=("capacity",)) if known else ()
+    lacking = (one for one in amounts if one not in _capacities(drivers))
+    return next((one for one in read if one not in known), next(lacking, ""))
 
 
 def instead_of_never(
@@ -48,42 +50,51 @@ def instead_of_never(
         drivers: The drivers of the devices.
         devices: The devices.
     """
-    here = {one for device in devices for one in (*device.attributes, *device.at_run_time)}
-    known = (_known(drivers) & here) or _known(drivers)
-    near = [name] if name in capacity_names() else _nearest(name, known)
-    fix = meant_instead(name, drivers, known) or _published(name, devices)
+    here = {one for device in devices for one in _names(device)}
+    is_amount = name not in names_read(text, fields=("attributes",))
+    known = _capacities(drivers) if is_amount else _known(drivers)
+    known = (known & here) or known
+    if name in (_known(drivers) if is_amount else _capacities(drivers)):
+        near, fix = [name], _other_field(name, is_amount=is_amount)
+    else:
+        near, fix = _nearest(name, known), _of_other_class(name, drivers) or nearest(name, known)
+        only = [*known] if is_amount and len(known) == 1 else []
+        near, fix = near or only, fix or question(only)
     made = (as_it_matches(renamed(text, name, one), devices) for one in near)
     whole = next(filter(None, made), "")
-    return f"{fix} That is {whole}" if whole else fix
+    return f"{fix} That is {whole}" if whole else fix or _published(name, devices)
+
+
+def _names(device: NodeDevice) -> Iterable[str]:
+    return (*device.attributes, *device.capacity, *device.at_run_time)
 
 
 def renamed(text: str, name: str, other: str) -> str:
-    """An expression that reads another attribute, or a capacity of the same name."""
+    """An expression that reads another attribute or capacity."""
     (domain, _, own), (right, _, meant) = name.rpartition("/"), other.rpartition("/")
     field = "capacity" if other in capacity_names() else "attributes"
-    owner = rf"device\s*\.\s*attributes\s*\[\s*['\"]{re.escape(domain)}['\"]\s*\]"
+    owner = rf"device\s*\.\s*(?:attributes|capacity)\s*\[\s*['\"]{re.escape(domain)}['\"]\s*\]"
     key = rf"(?:\.\s*{own}\b|\[\s*['\"]{own}['\"]\s*\])"
     made = re.sub(rf"{owner}\s*{key}", f"device.{field}['{right}'].{meant}", text)
     asked = rf"(['\"]){own}\1(?=\s+in\s+{owner}(?!\s*[.\[]))"
     return re.sub(rf"{asked}\s+in\s+{owner}", f"'{meant}' in device.{field}['{right}']", made)
 
 
-def meant_instead(name: str, drivers: Collection[str], known: Collection[str] = ()) -> str:
-    """What an attribute that is never published may stand for; or nothing.
-
-    Args:
-        name: The attribute.
-        drivers: The drivers of the devices.
-        known: What may be meant; all that the drivers publish unless given.
-    """
+def _other_field(name: str, *, is_amount: bool) -> str:
+    """Of an attribute that is read as a capacity, or the reverse."""
     domain, _, own = name.rpartition("/")
-    if name in capacity_names():
-        return f"it is a capacity: did you mean device.capacity['{domain}'].{own}?"
+    if is_amount:
+        return f"it is an attribute: did you mean device.attributes['{domain}'].{own}?"
+    return f"it is a capacity: did you mean device.capacity['{domain}'].{own}?"
+
+
+def _of_other_class(name: str, drivers: Collection[str]) -> str:
+    """The class whose devices have an attribute; empty without any."""
     for driver, names in published_names().items():
         if name in names and name not in _known(drivers):
             of_class = f"devices of the class {class_of_driver(driver)} have it"
             return f"{of_class}: select by it in a request for them"
-    return nearest(name, known or _known(drivers))
+    return ""
 
 
 def _known(drivers: Collection[str]) -> frozenset[str]:
@@ -135,6 +146,20 @@ def _class_having(name: str, device_class: str) -> str:
         if device_class in classes.values() and holding and device_class not in holding:
             return holding[0]
     return ""
+
+
+def _capacities(drivers: Collection[str]) -> frozenset[str]:
+    """The capacities of drivers."""
+    many = (
+        name
+        for row in rows()
+        if not {driver_of(RequestKind(kind).device_class) for kind in row["kinds"]}.isdisjoint(
+            drivers
+        )
+        for names in row["capacities"].values()
+        for name in names
+    )
+    return frozenset(many)
 
 
 @functools.cache

@@ -29,10 +29,15 @@ _AT_LEAST: Final = {">": ">=", ">=": ">=", "<": "<=", "<=": "<="}
 _MOST_PLACES: Final = 16
 
 
+def places(text: str) -> list[tuple[re.Match[str], Site]]:
+    """The comparisons in an expression, each with what tells of another value for it."""
+    found = [(one, site) for pattern, site in _SITES for one in pattern.finditer(text)]
+    return found[:_MOST_PLACES]
+
+
 def text_changes(text: str, device: NodeDevice) -> Iterator[Change]:
     """What to write in an expression so that one comparison in it is true of a device."""
-    places = [(found, site) for pattern, site in _SITES for found in pattern.finditer(text)]
-    for found, site in places[:_MOST_PLACES]:
+    for found, site in places(text):
         value = device.driver if found["driver"] else attribute(name_of(found), device)
         if isinstance(value, str) and not {"\\", "\n", "'", '"'} & {*value} and value:
             yield from site(found, value)
