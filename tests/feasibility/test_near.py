@@ -116,6 +116,7 @@ def test_an_attribute_of_another_driver_is_told_with_its_class(device_class, tex
 
 OWN = f"device.attributes['{GPU}']"
 DRIVER = f"device.driver == '{GPU}'"
+NAMED = f"{read('productName')} == 'NVIDIA H100 80GB HBM3'"
 
 
 @pytest.mark.parametrize(
@@ -124,8 +125,12 @@ DRIVER = f"device.driver == '{GPU}'"
         ([f"{DRIVER} && {read('productname')} == 'x'"], "ExpressionFails", "did you mean gpu.n"),
         ([DRIVER, f"{read('productname')} == 'x'"], "ExpressionFails", "did you mean gpu.nvidia."),
         ([DRIVER, f"{read('profile')} == 'x'"], "ExpressionFails", "guard the expression"),
-        (["device.driver == 'nvidia.com'"], "ClassNotOnGroup", f"did you mean {GPU}?"),
-        ([f"{DRIVER} && {read('productName')} == 'x'"], "ClassNotOnGroup", "select what devices"),
+        (["device.driver == 'nvidia.com'"], "ClassNotOnGroup", f"write device.driver == '{GPU}'"),
+        (
+            [f"{DRIVER} && {read('productName')} == 'x'"],
+            "ClassNotOnGroup",
+            f"change the selector to what these devices have: write {NAMED}",
+        ),
     ],
 )
 def test_a_mistake_in_a_class_of_ones_own_is_told_as_that(texts, code, fix):

@@ -22,7 +22,10 @@ FAILS = ("error", "ExpressionFails")
             f"write {OWN}['driverVersion'].compareTo(semver('580.0.0')) < 0",
         ),
         (f"{VERSION} == '580.1'", "driverVersion.compareTo(semver('580.1.0')) == 0"),
-        (f"{VERSION}.compareTo(semver('580')) >= 0", "write semver('580.0.0')"),
+        (
+            f"{VERSION}.compareTo(semver('580')) >= 0",
+            f"write {VERSION}.compareTo(semver('580.0.0')) >= 0",
+        ),
         (f"{VERSION}.compareTo(quantity('580')) >= 0", "driverVersion is a version"),
         (f"{VERSION}.startsWith('580')", "driverVersion is a version"),
         (f"semver({VERSION}).major() > 1", "driverVersion is a version"),

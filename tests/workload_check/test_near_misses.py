@@ -38,8 +38,11 @@ def fix_of(*requests: Any, groups: Any = (L4, P5, L40S)) -> str:
 @pytest.mark.parametrize(
     ("selector", "expected"),
     [
-        (f"{DEVICE}.productName == 'NVIDIA-L40S'", "for l40s, did you mean NVIDIA L40S?"),
-        (f'{DEVICE}.architecture == "hopper"', "for p5, did you mean Hopper?"),
+        (
+            f"{DEVICE}.productName == 'NVIDIA-L40S'",
+            f"for l40s, write {DEVICE}.productName == 'NVIDIA L40S'",
+        ),
+        (f'{DEVICE}.architecture == "hopper"', f'for p5, write {DEVICE}.architecture == "Hopper"'),
         (MEMORY.format("80Gi"), "for p5, compare memory with at most 81152Mi"),
         (
             f"'productname' in {DEVICE} && {DEVICE}.productname == 'x'",

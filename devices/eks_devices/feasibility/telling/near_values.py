@@ -62,7 +62,7 @@ def _amount(name: str, device: NodeDevice) -> Fraction:
 def _others(part: str, devices: Sequence[NodeDevice]) -> str:
     """That devices differ in what is compared."""
     for name in names_read(part, fields=("attributes",)):
-        values = {repr(one.attributes.get(name)) for one in devices}
+        values = {repr(one.attributes[name]) for one in devices if name in one.attributes}
         if len(values) > 1:
             own = name.rpartition("/")[2]
             return f", or another of the {len(values)} values of {own}"

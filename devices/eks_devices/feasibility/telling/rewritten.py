@@ -44,6 +44,8 @@ def rewritten(text: str, devices: Sequence[NodeDevice]) -> Rewritten | None:
         text: The expression, which matches none of the devices, or fails on them.
         devices: The devices.
     """
+    if any(matches(text, one) for one in devices):
+        return None
     found = _once(text, devices)
     return found if found is not None else _everywhere(text, devices)
 
