@@ -156,6 +156,9 @@ def test_a_number_with_a_point_is_one_of_devices_where_it_is_whole() -> None:
 
 
 CUT_BY_DRA = group("cut", "p5.48xlarge", mechanism=DRA, mig=Mig.uniform("1g.10gb"))
+CUT_WITH_ME = group(
+    "cut", "p5.48xlarge", mechanism=DRA, mig=Mig.layout("1g.10gb+me", *["1g.10gb"] * 6)
+)
 CLAIM_ONE = (
     "claim them instead: resourceClaims of a ResourceClaimTemplate with deviceClassName: "
     "mig.nvidia.com and the selector device.attributes['gpu.nvidia.com'].profile == '{}'"
@@ -166,7 +169,7 @@ CLAIM_ONE = (
     ("plan", "profile", "code", "fix"),
     [
         (CUT_BY_DRA, "1g.10gb", "ClaimedDevices", CLAIM_ONE.format("1g.10gb")),
-        (CUT_BY_DRA, "1g.10gb.me", "ClaimedDevices", CLAIM_ONE.format("1g.10gb+me")),
+        (CUT_WITH_ME, "1g.10gb.me", "ClaimedDevices", CLAIM_ONE.format("1g.10gb+me")),
         (
             P5,
             "1g.10gb",
@@ -201,7 +204,7 @@ def test_devices_of_several_kinds_are_told_to_be_claimed_in_one_template() -> No
 
 @pytest.mark.parametrize(
     ("profile", "expected"),
-    [("1g.5gb", ("feasible", "")), ("2g.10gb", ("infeasible", "OtherResource"))],
+    [("1g.5gb", ("feasible", "")), ("2g.10gb", ("infeasible", "NotCut"))],
 )
 def test_partitions_are_had_where_gpus_are_cut_into_them(profile: str, expected: Any) -> None:
     cut = group(

@@ -16,12 +16,11 @@ from ..findings import EksDevicesError, Finding
 from ..names import (
     COMPUTE_DOMAIN_CHANNEL_CLASS,
     COMPUTE_DOMAIN_DAEMON_CLASS,
-    GPU_CLASS,
+    EXTENDED_RESOURCES,
     MIG_CLASS,
-    PASSTHROUGH_GATE,
     TEMPLATE_KIND,
-    VFIO_CLASS,
     device_type_of_class,
+    offered_resources,
 )
 from ..plans import ClusterPlan
 from ..vocabulary import DeviceType, Mechanism
@@ -31,6 +30,7 @@ from .device_names import DEVICES
 from .documents import Document, Steps, frozen, mapping, steps_of
 from .nodes import GroupNode, Obstacle
 from .other_ways import as_claimed, may_be_cut
+from .partitions import other_gpus
 from .resources import too_many
 
 Resource = tuple[str, str, int]
@@ -223,7 +223,7 @@ class ClaimJudge:
         found = _by_plugin(asked, node)
         if found is None:
             is_uncut = verdict.device_class == MIG_CLASS and may_be_cut(node.group)
-            return _UNCUT if is_uncut else _whole_gpu(verdict, node)
+            return _UNCUT if is_uncut else other_gpus(verdict, node)
         key = *asked.key, id(node)
         if key not in self._known:
             plan = replace(self._plan, nodegroups=(as_claimed(node.group),))
@@ -232,18 +232,6 @@ class ClaimJudge:
             # Whoever hands them out, they are not what the claims are for.
             return replace(found, distance=_NOT_MEANT, fix="")
         return found
-
-
-def _whole_gpu(verdict: Verdict, node: GroupNode) -> Obstacle | None:
-    """What is told of GPUs for virtual machines where the driver publishes none of them."""
-    gpus = node.group.device_of(DeviceType.GPU)
-    if verdict.device_class != VFIO_CLASS or gpus is None or gpus.mechanism is not Mechanism.DRA:
-        return None
-    fix = (
-        f"claim a whole GPU, deviceClassName: {GPU_CLASS}, or let the driver publish GPUs for "
-        f"virtual machines: its feature gate {PASSTHROUGH_GATE}"
-    )
-    return Obstacle(_NO_CLASS, verdict.reason, _OTHERWISE, fix, verdict=verdict)
 
 
 def _distance(verdict: Verdict, asked: ClaimSet, node: GroupNode) -> int:
@@ -259,13 +247,25 @@ def _distance(verdict: Verdict, asked: ClaimSet, node: GroupNode) -> int:
 
 def _by_plugin(asked: ClaimSet, node: GroupNode) -> Obstacle | None:
     """Devices that are claimed, and that a node's device plugin hands out."""
-    for one in sorted(asked.classes):
-        kind = device_type_of_class(one)
-        device = node.group.device_of(kind) if kind else None
-        if kind and device is not None and device.mechanism is Mechanism.DEVICE_PLUGIN:
-            offered = ", ".join(node.group.extended_resources)
-            text = f"their {DEVICES[kind]} are handed out by the device plugin, not by claims"
-            return Obstacle(
-                "HandedOutByPlugin", text, _PLUGIN_DISTANCE, f"ask for {offered} in limits instead"
-            )
-    return None
+    kinds = dict.fromkeys(map(device_type_of_class, sorted(asked.classes)))
+    plugged = [
+        kind
+        for kind in kinds
+        if kind
+        and (device := node.group.device_of(kind)) is not None
+        and device.mechanism is Mechanism.DEVICE_PLUGIN
+    ]
+    if not plugged:
+        return None
+    offered = " and ".join(filter(None, (_offered(kind, node) for kind in plugged)))
+    text = f"their {DEVICES[plugged[0]]} are handed out by the device plugin, not by claims"
+    return Obstacle(
+        "HandedOutByPlugin", text, _PLUGIN_DISTANCE, f"ask for {offered} in limits instead"
+    )
+
+
+def _offered(kind: DeviceType, node: GroupNode) -> str:
+    """The resources of a kind of device that a node offers: whole ones, else its parts."""
+    offered = offered_resources(kind, node.group.extended_resources)
+    whole = [one for one in EXTENDED_RESOURCES.get(kind, ())[:1] if one in offered]
+    return " or ".join(whole or offered)

@@ -78,7 +78,7 @@ def _too_many(cause: Cause, given: Problem, node: NodeDevices, classes: Classes)
     other = other or together
     left = (cause.wants or 0) - (other.wants or 0) + (other.has or 0)
     is_still_much = other.code == "TooFewDevices" and left > MAX_DEVICES
-    fix = f"{other.fix}, and {cause.fix}" if is_still_much else other.fix
+    fix = f"{other.fix}, and {cause.fix}" if is_still_much else other.fix or cause.fix
     return replace(cause, text=f"{cause.text}; and {other.text}", fix=fix)
 
 
