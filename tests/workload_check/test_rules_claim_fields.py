@@ -31,6 +31,16 @@ def pod(resources: Any = None, claims: Any = None, **container: Any) -> dict[str
             "move it to the Pod's spec, beside containers",
         ),
         (
+            pod({"resourceClaims": [LISTED]}, [ENTRY]),
+            ("resources", "resourceClaims"),
+            "write claims: below resources: containers list the Pod's claims by it",
+        ),
+        (
+            pod({"claims": [LISTED]}, [ENTRY], resourceClaims=[LISTED]),
+            ("resourceClaims",),
+            "write claims: below resources: containers list the Pod's claims by it",
+        ),
+        (
             pod({"claims": [LISTED]}, [ENTRY], tolerations=[]),
             ("tolerations",),
             "move it to the Pod's spec, beside containers",

@@ -64,6 +64,17 @@ def test_an_environment_for_efa_without_efa_is_a_warning(name: str, value: str) 
 
 
 @pytest.mark.parametrize(
+    ("plan", "told", "untold"), [(PLUGIN, "to the limits", "a claim"), (P5, "a claim", "limits")]
+)
+def test_a_container_gets_efas_as_the_nodes_hand_them_out(
+    plan: Any, told: str, untold: str
+) -> None:
+    (found,) = findings(set_up(FI_PROVIDER="efa"), plan=plan)
+    assert told in found.fix
+    assert untold not in found.fix
+
+
+@pytest.mark.parametrize(
     ("name", "value"),
     [
         ("FI_PROVIDER", "tcp"),

@@ -33,20 +33,29 @@ def misplaced(context: Context) -> Iterator[Told]:
     """Claims are declared in the Pod's spec, as is where it runs, and listed below `resources`."""
     for container in context.containers:
         for steps in _places(container):
-            is_of_pod = steps[-1] in _POD_FIELDS
+            allowed, fix = _home(context, container, steps)
             yield context.error(
                 (*container.steps, *steps),
                 "MisplacedClaimField",
                 "the API server knows no such field here, and it does nothing",
                 got=".".join(map(str, steps)),
-                allowed=f"spec.{steps[-1]} of the Pod"
-                if is_of_pod
-                else "resources.claims of the container",
-                fix="move it to the Pod's spec, beside containers"
-                if is_of_pod
-                else "move it right below resources:",
+                allowed=allowed,
+                fix=fix,
                 source=_SOURCE,
             )
+
+
+def _home(context: Context, container: Container, steps: Steps) -> tuple[str, str]:
+    """Where a field belongs that stands elsewhere, and what to do."""
+    listed = "resources.claims of the container"
+    if steps[-1] == _LISTED:
+        return listed, "move it right below resources:"
+    owner = mapping(container.content, "resources") if len(steps) > 1 else container.content
+    entries = [one for _, one in mappings(owner, _OF_POD)]
+    names_only = all(set(one) <= set(_LISTED_FIELDS) for one in entries)
+    if steps[-1] == _OF_POD and entries and names_only and context.spec.get(_OF_POD):
+        return listed, "write claims: below resources: containers list the Pod's claims by it"
+    return f"spec.{steps[-1]} of the Pod", "move it to the Pod's spec, beside containers"
 
 
 def _places(container: Container) -> Iterator[Steps]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from ..._data import read_toml
 from ..._pod_specs import is_lasting
 from ...names import CLASS_RESOURCES, EFA_CLASS, EFA_RESOURCE
-from ...vocabulary import DeviceType
+from ...vocabulary import DeviceType, Mechanism
 from ..documents import sequence
 from ..pods import Container
 from .asking import asks_for, is_privileged, variables
@@ -63,11 +63,20 @@ def efa_without_device(context: Context) -> Iterator[Told]:
                 "EfaEnvironmentWithoutDevice",
                 f"the environment of container {container.name} is for EFA ({name}), and it asks "
                 "for none: libfabric finds no EFA there, and the traffic fails or goes over TCP",
-                fix=f"add {EFA_RESOURCE} to the limits of the container, or to the Pod a claim "
-                f"for devices of the class {EFA_CLASS} that the container lists, or leave the "
-                "variables out",
+                fix=f"{_ways_to_efa(context)}, or leave the variables out",
                 source=_PAGE,
             )
+
+
+def _ways_to_efa(context: Context) -> str:
+    """How a container gets EFAs on the nodes that its Pod may come to; every way without any."""
+    ways = {
+        Mechanism.DEVICE_PLUGIN: f"add {EFA_RESOURCE} to the limits of the container",
+        Mechanism.DRA: f"add to the Pod a claim for devices of the class {EFA_CLASS} that the "
+        "container lists",
+    }
+    here = [text for way, text in ways.items() if context.groups_with(DeviceType.EFA, way)]
+    return ", or ".join(here or ways.values())
 
 
 def _is_for_efa(name: str, value: str | None) -> bool:
