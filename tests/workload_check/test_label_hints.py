@@ -138,6 +138,43 @@ def test_a_group_of_gpus_without_efas_is_told_to_need_one_with_both() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("limits", "version", "is_told"),
+    [
+        (GPUS, "1.35", True),
+        ({"vpc.amazonaws.com/efa": 1}, "1.36", True),
+        # EKS still adds the toleration for the resource that stays.
+        ({**GPUS, "vpc.amazonaws.com/efa": 1}, "1.36", False),
+    ],
+)
+def test_pods_that_are_to_claim_devices_are_told_the_taints_that_they_meet_then(
+    limits: Any, version: str, *, is_told: bool
+) -> None:
+    plan = plan_of(P5, version=version)
+    told = message(checked(plan, pod(limits=limits, tolerations=[])), "NoNodegroupServesPod")
+    assert "claim them instead: " in told
+    entry = "tolerations of the Pod's spec: {key: nvidia.com/gpu, operator: Exists}"
+    assert (entry in told) == is_told
+
+
+@pytest.mark.parametrize(
+    ("operator", "values", "fix"),
+    [
+        ("NotIn", ["p5"], "for p5, leave p5 out of the values of NotIn"),
+        ("DoesNotExist", [], "for p5, leave the expression with DoesNotExist out"),
+    ],
+)
+def test_nodes_that_are_left_out_are_told_by_what_leaves_them_out(
+    operator: str, values: Any, fix: str
+) -> None:
+    key = "eks-devices/nodegroup"
+    given = {"key": key, "operator": operator, **({"values": values} if values else {})}
+    required = {"nodeSelectorTerms": [{"matchExpressions": [given]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    report = checked(plan_of(P5), pod(limits=GPUS, affinity=affinity))
+    assert message(report, "NoNodegroupServesPod").endswith(f" | {fix}")
+
+
 def test_a_daemon_set_that_comes_to_no_node_makes_no_pods() -> None:
     lost = pod(limits=GPUS, kind="DaemonSet", nodeSelector={"foo": "bar"})
     told = message(checked(FLEET, lost), "NoNodegroupServesPod")

@@ -33,6 +33,7 @@ class _Answer:
     reason: str = ""
     key: str = ""
     wanted: tuple[str, ...] = ()
+    fix: str = ""
 
 
 def selects_by(pod: PodTemplate, keys: Collection[str]) -> bool:
@@ -93,6 +94,9 @@ def _obstacle(code: str, answer: _Answer, node: GroupNode, hints: Hints) -> Iter
     if answer.holds is None:
         yield Obstacle("LabelKnownAtRunTime", answer.reason, is_certain=False)
         return
+    if answer.fix:
+        yield Obstacle(code, answer.reason, distance=6, fix=answer.fix)
+        return
     hint = hints.of(answer.key, answer.wanted, node)
     if hint.is_meant:
         # The node that is meant comes before others.
@@ -123,6 +127,7 @@ def _any_term(terms: list[Mapping[str, Any]], node: GroupNode) -> _Answer:
         reason=(more if len(answers) > 1 else "") + first.reason,
         key=first.key,
         wanted=first.wanted,
+        fix=first.fix,
     )
 
 
@@ -155,7 +160,16 @@ def _expression(expression: Mapping[str, Any], node: GroupNode) -> _Answer:
     holds = expression_holds(operator, has, values)
     if holds is None:
         return _Answer(holds=None, reason=f"its node affinity has the operator {operator!r:.40}")
-    return _Answer(holds=holds, reason=f"{told}, and they have {_shown(key, has)}", key=key)
+    fix = _EXCLUDING.get(operator, "").format(has)
+    reason = f"{told}, and they have {_shown(key, has)}"
+    return _Answer(holds=holds, reason=reason, key=key, fix=fix)
+
+
+# What to do about an expression that leaves a node out by the value that it has.
+_EXCLUDING: Final = {
+    "NotIn": "leave {} out of the values of NotIn",
+    "DoesNotExist": "leave the expression with DoesNotExist out",
+}
 
 
 def expression_holds(operator: str, has: str | None, values: tuple[str, ...]) -> bool | None:

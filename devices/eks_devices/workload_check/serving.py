@@ -37,7 +37,8 @@ class Judged:
     `uses_dra` says whether the Pods have devices by DRA there, `is_reached` whether nothing but
     devices and other resources keeps them off such nodes. `is_unselected` says that labels by which
     they select do, `is_left_alone` that nothing else does, `is_meant` that they select these nodes
-    but for a slip. `has` is how Pods ask for the accelerators of such nodes.
+    but for a slip, `is_to_claim` that the fix has claims in the place of resources. `has` is how
+    Pods ask for the accelerators of such nodes.
     """
 
     verdict: Verdict
@@ -48,6 +49,7 @@ class Judged:
     is_unselected: bool = False
     is_left_alone: bool = False
     is_meant: bool = False
+    is_to_claim: bool = False
     has: str = ""
 
 
@@ -100,10 +102,22 @@ class Serving:
             reach = self.reach.obstacles(pod, names)
             most = 1 if pod.document.kind == _ONE_EACH else None
             self._known[key] = self._by_group(
-                self._on_node(at, asked, amounts, reach[at], more, most=most)
+                _with_taints(
+                    self._on_node(at, asked, amounts, reach[at], more, most=most),
+                    [one for one in self._claiming(pod, names, at) if one not in reach[at]],
+                )
                 for at in range(len(self._nodes))
             )
         return self._known[key]
+
+    def _claiming(self, pod: PodTemplate, names: tuple[str, ...], at: int) -> tuple[Obstacle, ...]:
+        """What keeps Pods off a node that claim what it does not have by resources.
+
+        The tolerations that EKS adds for resources, nobody adds for claims.
+        """
+        offered, resources = self._nodes[at].group.extended_resources, self.resources
+        kept = tuple(one for one in names if one in offered or resources.class_of(one))
+        return self.reach.obstacles(pod, kept)[at]
 
     def of_claim(self, manifest: Mapping[str, Any], name: str) -> tuple[Judged, ...]:
         """What each group makes of a claim by itself; it has no faults."""
@@ -155,8 +169,17 @@ class Serving:
             is_unselected=any(one.code in LABELS_DIFFER for one in certain),
             is_left_alone=bool(certain) and all(one.code in LABELS_DIFFER for one in certain),
             is_meant=any(one.is_meant for one in certain),
+            is_to_claim=any(one.claim and one.claim in judged.fix for one in certain),
             has=_has_instead(node.group, whole, amounts),
         )
+
+
+def _with_taints(judged: Judged, taints: Sequence[Obstacle]) -> Judged:
+    """A verdict by which devices are to be claimed, with what keeps Pods with claims off."""
+    if not judged.is_to_claim:
+        return judged
+    fixes = dict.fromkeys(one.fix for one in taints if one.is_certain)
+    return replace(judged, fix="; ".join([judged.fix, *fixes]))
 
 
 def _has_instead(group: NodegroupPlan, asked: ClaimSet, amounts: Amounts) -> str:
