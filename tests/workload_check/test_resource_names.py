@@ -90,6 +90,29 @@ def test_resources_of_classes_before_there_are_any_are_told_by_the_class_that_is
     assert [one.finding.fix for one in report.remarks] == [fix]
 
 
+@pytest.mark.parametrize(
+    ("limits", "told"),
+    [
+        ({"nvidia.com/gpu": 1}, f"for p5, {CLAIM}{GPU}"),
+        ({"nvidia.com/gpu": 8}, f"for p5, {CLAIM}{GPU} and count: 8"),
+        ({"nvidia.com/gpu": 9}, f"for p5, {CLAIM}{GPU} and count: 8, all that a node has"),
+        ({"vpc.amazonaws.com/efa": 4}, f"for p5, {CLAIM}{EFA} and count: 4"),
+        ({"aws.amazon.com/neurondevice": 2}, f"for trn2, {CLAIM}{NEURON} and count: 2"),
+        ({"aws.amazon.com/neuroncore": 8}, f"for trn2, {CLAIM}{NEURON}"),
+    ],
+)
+def test_devices_that_are_to_be_claimed_are_told_with_their_number(limits: Any, told: str) -> None:
+    report = checked(plan_of(P5, TRN2, version="1.35"), pod(limits=limits))
+    (found,) = (x.finding for x in report.remarks if x.finding.code == "NoNodegroupServesPod")
+    assert found.fix == told
+
+
+def test_more_devices_to_claim_than_a_node_has_are_told_at_once() -> None:
+    report = checked(plan_of(P5, version="1.35"), pod(limits={"nvidia.com/gpu": 9}))
+    (found,) = (one.finding for one in report.remarks)
+    assert "and a node has 8 of the 9 that it wants" in found.message
+
+
 @pytest.mark.parametrize("resource", ["amd.com/gpu", "gpu.intel.com/i915", "example.com/efa"])
 def test_resources_of_others_are_left_alone(resource: str) -> None:
     report = checked(plan_of(P5), pod(limits={resource: 1}))

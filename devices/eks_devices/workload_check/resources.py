@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -33,7 +33,7 @@ from .node_amounts import of_amount
 from .nodes import GroupNode, Obstacle
 from .partitions import is_partition, no_partition
 
-_FAR, _OTHER_WAY, _MISSPELT = 8, 4, 2
+_FAR, _OTHER_WAY, _MISSPELT, _TOO_MANY_TOO = 8, 4, 2, 2
 # What managers may offer elsewhere, by settings that a node of a plan need not have.
 _OTHER_NAMES: Final = frozenset(one for some in EXTENDED_RESOURCES.values() for one in some) | {
     RETIRED_NEURON_RESOURCE,
@@ -120,7 +120,7 @@ class ResourceCheck:
             elif (device_class := self.class_of(name)) and _may_be_claimed(node, name):
                 by_class.append((name, device_class, wanted))
             else:
-                obstacles.append(self._missing(node, name))
+                obstacles.append(_counted(self._missing(node, name), node, name, wanted))
         for name, amount in amounts.ordinary:
             found = of_amount(node, name, amount)
             if isinstance(found, Obstacle):
@@ -193,6 +193,26 @@ class ResourceCheck:
             why += f" on Kubernetes {self._version}"
         first = DEVICE_CLASSES[kind][0]
         return Obstacle("ClaimedDevices", why, _OTHER_WAY, claim=_claim(first))
+
+
+def _counted(obstacle: Obstacle, node: GroupNode, name: str, wanted: int) -> Obstacle:
+    """What is told of devices that are to be claimed, with how many of a node's."""
+    kind = device_type_of(name)
+    device = node.group.device_of(kind) if kind else None
+    whole = (*EXTENDED_RESOURCES.get(kind, ())[:1], RETIRED_NEURON_RESOURCE) if kind else ()
+    is_whole = name in whole or name.startswith(CLASS_RESOURCES)
+    if not obstacle.claim or device is None or not is_whole or node.group.mig is not None:
+        return obstacle
+    has = device.count
+    count = f" and count: {min(wanted, has)}" if wanted > 1 else ""
+    if wanted <= has:
+        return replace(obstacle, claim=obstacle.claim + count)
+    return replace(
+        obstacle,
+        reason=f"{obstacle.reason}, and a node has {has} of the {wanted} that it wants",
+        distance=obstacle.distance + _TOO_MANY_TOO,
+        claim=f"{obstacle.claim}{count}, all that a node has",
+    )
 
 
 def claim_instead(claims: Sequence[str]) -> str:
