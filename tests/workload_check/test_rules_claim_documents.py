@@ -70,3 +70,40 @@ def test_an_alternative_and_an_older_version_are_looked_at_too() -> None:
     flat = {"name": "gpu", **request(count=0, adminAccess=True)["exactly"]}
     old = template(flat) | {"apiVersion": "resource.k8s.io/v1beta1"}
     assert codes(namespace(), old) == ["NamespaceWithoutAdminAccess", "CountOfZero"]
+
+
+MEMORY = "device.capacity['gpu.nvidia.com'].memory"
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("{}.compareTo(quantity('40')) >= 0", "{}.compareTo(quantity('40Gi')) >= 0"),
+        ("{}.isGreaterThan(quantity('40960'))", "{}.isGreaterThan(quantity('40960Mi'))"),
+        ("quantity('40').isLessThan({})", "quantity('40Gi').isLessThan({})"),
+        ("{}.asInteger() >= 40", "{}.asInteger() >= 42949672960"),
+    ],
+)
+def test_memory_without_a_unit_is_told_with_the_one_that_is_meant(text: str, part: str) -> None:
+    (found,) = remarks(template(selecting(text.format(MEMORY))))
+    assert (found.finding.code, found.finding.severity) == ("MemoryWithoutUnit", "warning")
+    assert found.steps[-3:] == (0, "cel", "expression")
+    assert found.finding.fix == f"write {part.format(MEMORY)}"
+
+
+@pytest.mark.parametrize(
+    "text", ["{}.compareTo(quantity('40Gi')) >= 0", "{}.asInteger() >= 42949672960"]
+)
+def test_memory_with_a_unit_is_told_nothing(text: str) -> None:
+    assert codes(template(selecting(text.format(MEMORY)))) == []
+
+
+def test_memory_that_devices_do_not_have_is_told_as_they_have_it() -> None:
+    (found,) = remarks(template(selecting(f"{MEMORY}.compareTo(quantity('80')) >= 0")))
+    assert found.finding.fix == (
+        f"write {MEMORY}.compareTo(quantity('81152Mi')) >= 0, for these devices have memory 81152Mi"
+    )
+
+
+def selecting(text: str) -> dict[str, Any]:
+    return request(selectors=[{"cel": {"expression": text}}])

@@ -70,6 +70,14 @@ def selector(text: str) -> Selector:
     )
 
 
+def _on_minor(fix: str, text: str, version: str) -> str:
+    """What to do without functions that newer minors have."""
+    if later := later_function(fix, version):
+        return f"do without {later}"
+    later = later_function(text, version)
+    return f"{fix}, and do without {later}" if later else fix
+
+
 def mended(text: str, version: str) -> str:
     """What an expression that API servers refuse comes to once mended; empty where not known."""
     found = selector(text).problem
@@ -81,10 +89,7 @@ def refusal(text: str, version: str) -> tuple[str, str] | None:
     """Why the API server of a minor refuses an expression, and what to write; None where not."""
     found = selector(text).problem
     if found is not None and found.outcome is Outcome.FAILS:
-        if later := later_function(f"{text}\n{found.fix}", version):
-            # It would help on newer minors, if at all.
-            return found.text, f"do without {later}"
-        return found.text, found.fix or MEND
+        return found.text, _on_minor(found.fix or MEND, text, version)
     return not_there_yet(text, version)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
@@ -53,6 +54,36 @@ _PART: Final = re.compile(
     rf"{ATTRIBUTE}\s*\.\s*(?P<call>{'|'.join(_PARTS)})\s*\(\s*\)"
     r"\s*(?:[<>]=?|==)\s*(?P<value>[0-9]+)\b(?!\.)"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class FewBytes:
+    """A comparison, `part`, of the memory `name` with a number of bytes that every device has.
+
+    `meant` is the comparison with the unit that was left out, in the expression `whole`.
+    """
+
+    name: str
+    part: str
+    written: str
+    meant: str
+    whole: str
+
+
+def few_bytes(text: str) -> Iterator[FewBytes]:
+    """The comparisons of an expression that ask for more than a few bytes of memory."""
+    for found in (one for pattern in (*_AMOUNTS, _NUMBER) for one in pattern.finditer(text)):
+        written = found["value"].strip("'\"")
+        meant = bytes_meant(own_name(found), written)
+        is_more = _asks_for_bytes(found) if found.re is _NUMBER else _sense(found) > 0
+        if meant and is_more:
+            value = str(amount_of(meant)) if found.re is _NUMBER else f"'{meant}'"
+            change = _with(found, "value", value)
+            yield FewBytes(name_of(found), found[0], written, change.part, change.within(text))
+
+
+def _asks_for_bytes(found: re.Match[str]) -> bool:
+    return found["operator"] in (">", ">=")
 
 
 def amount_changes(text: str, device: NodeDevice) -> Iterator[Change]:

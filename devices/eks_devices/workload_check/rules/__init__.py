@@ -24,6 +24,7 @@ from . import (
     priorities,
     queues,
     refused_resources,
+    selector_amounts,
     shared_devices,
 )
 from .context import Context, Told
@@ -56,6 +57,7 @@ SET_RULES: Final[tuple[SetRule, ...]] = (
     *not_served.SET_RULES,
     *driver_classes.SET_RULES,
     *driver_configs.SET_RULES,
+    *selector_amounts.SET_RULES,
     *name_clashes.SET_RULES,
     *shared_devices.SET_RULES,
     *named_claims.SET_RULES,

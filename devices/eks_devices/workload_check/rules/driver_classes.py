@@ -36,10 +36,11 @@ def _selects_others(document: Document, expression: str, plan: ClusterPlan) -> b
     written = [mapping(one, "cel").get("expression") for _, one in selectors]
     if written == [expression] or not all(isinstance(one, str) for one in written):
         return False
-    return any(_answer(written, one) != _answer([expression], one) for one in _devices(plan))
+    return any(_answer(written, one) != _answer([expression], one) for one in devices_of(plan))
 
 
-def _devices(plan: ClusterPlan) -> Iterator[NodeDevice]:
+def devices_of(plan: ClusterPlan) -> Iterator[NodeDevice]:
+    """The devices of a node of each group and type of a plan."""
     types = {node_devices(one) for group in plan.nodegroups for one in single_types(group)}
     return (device for one in types for device in one.devices)
 
