@@ -20,6 +20,7 @@ from .claimed import KnownClaims, PodClaim
 from .claims_alone import ClaimCheck
 from .class_places import places_of_class
 from .documents import DEFAULT_NAMESPACE, Document, Steps, flattened, path_of
+from .failing import Told, failing
 from .kind_form import kind_findings, lost_pods
 from .lists import item_faults
 from .object_form import object_faults
@@ -32,7 +33,7 @@ from .rules import RULES, SET_RULES, Context, Whole
 from .rules.own_classes import own_classes
 from .runtime_classes import RuntimeClasses
 from .serving import Judged, Serving
-from .telling import Told, asked_twice, by_both, failing, served, unserved
+from .telling import asked_twice, by_both, served, unserved
 from .toleration_form import toleration_faults
 from .trainjobs import RUNTIMES, PodFinder
 from .unknown_names import unknown_names, unknown_runtime

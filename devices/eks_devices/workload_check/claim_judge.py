@@ -10,7 +10,7 @@ from ..feasibility.check import verdicts_of_read
 from ..feasibility.devices import node_devices
 from ..feasibility.reading.asked import read_manifest
 from ..feasibility.reading.class_form import read_class
-from ..feasibility.telling.near_values import near_miss
+from ..feasibility.telling.near_values import near_miss, times_off
 from ..feasibility.verdicts import Status, Verdict
 from ..findings import EksDevicesError, Finding
 from ..names import (
@@ -232,6 +232,18 @@ class ClaimJudge:
             # Whoever hands them out, they are not what the claims are for.
             return replace(found, distance=_NOT_MEANT, fix="")
         return found
+
+
+def error_distance(verdict: Verdict, asked: ClaimSet, node: GroupNode) -> int:
+    """How far an expression that stops the scheduler, or is refused, is from a node's devices."""
+    text = asked.expression(verdict) if verdict.status is Status.ERROR else ""
+    if not text:
+        return _OTHERWISE
+    devices = node_devices(node.group).devices
+    times = times_off(text, devices)
+    if times is None or times <= 1:
+        return _OTHERWISE if times is None else int(times)
+    return too_many(times, 1)
 
 
 def _distance(verdict: Verdict, asked: ClaimSet, node: GroupNode) -> int:

@@ -11,8 +11,9 @@ from ..findings import Finding, info
 from .claim_places import place_in
 from .claim_versions import is_known_version
 from .documents import Document, Steps, path_of, steps_of
+from .failing import OF_CLAIM, REFUSED, TOO_MANY, failing
 from .serving import Judged, Serving
-from .telling import OF_CLAIM, REFUSED, TOO_MANY, failing, unserved
+from .telling import unserved
 
 _MALFORMED: Final = "MalformedClaim"
 _CLAIM: Final = "claim"

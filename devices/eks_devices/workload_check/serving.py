@@ -13,7 +13,7 @@ from ..plans import ClusterPlan, NodegroupPlan
 from ..vocabulary import DeviceType
 from .affinity import LABELS_DIFFER
 from .amounts import Amounts, amounts_of
-from .claim_judge import ClaimJudge, ClaimSet
+from .claim_judge import ClaimJudge, ClaimSet, error_distance
 from .claimed import PodClaim
 from .device_names import device_type_of
 from .documents import Document
@@ -133,7 +133,9 @@ class Serving:
         failing: dict[int, Judged] = {}
         for node, one in zip(self._nodes, self.judge.verdicts(asked), strict=True):
             if one.status is Status.ERROR:
-                failing.setdefault(node.index, Judged(verdict=one, uses_dra=True))
+                distance = error_distance(one, asked, node)
+                found = Judged(verdict=one, distance=distance, uses_dra=True)
+                failing.setdefault(node.index, found)
         return tuple(failing.values())
 
     def _by_group(self, found: Iterator[Judged]) -> tuple[Judged, ...]:
@@ -162,6 +164,9 @@ class Serving:
             found.append(one)
         fits = None if found else _least(said, on_node, most)
         judged = _judged(node.group.name, found, said, fits)
+        if judged.verdict.status is Status.ERROR:
+            distance = error_distance(judged.verdict, whole, node)
+            judged = replace(judged, distance=distance)
         certain = [one for one in found if one.is_certain]
         return replace(
             judged,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from ..feasibility.classes import driver_of
-from ..feasibility.verdicts import Status, Verdict
+from ..feasibility.verdicts import Status
 from ..findings import Finding, Severity, info, warning
 from ..names import NODEGROUP_LABEL, POOL_LABEL, device_type_of_class
 from ..plans import ClusterPlan
@@ -15,33 +15,18 @@ from .affinity import selects_by
 from .claim_judge import ClaimSet
 from .device_names import DEVICES, device_type_of
 from .documents import path_of
+from .failing import Told, may_fail
 from .fixes import first_of, fix_of, named
 from .pods import PodTemplate
 from .serving import Judged
 
-Told = tuple[Finding, Verdict | None]
-"""A finding, and the verdict that it comes from."""
-
-INVALID: Final = "ExpressionInvalid"
-TOO_MANY: Final = "TooManyDevicesInClaim"
-REFUSED: Final = (INVALID, "DistinctNotServed")
-"""What the API server refuses, whichever nodes there are."""
-OF_CLAIM: Final = (*REFUSED, TOO_MANY)
-"""What is wrong with a claim wherever it goes."""
-
 _LATER: Final = "KnownAtRunTime"
-_MEND: Final = "change the claim"
-_STOPPING: Final = ("ExpressionFails", "AllBreaksConstraint")
 _MOST_REASONS: Final = 5
 _BY_RESOURCE: Final = (
     "https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/"
     "#extended-resource"
 )
 _SCALE: Final = "https://github.com/kubernetes/autoscaler/issues/7724"
-_ATTEMPT: Final = (
-    "https://github.com/kubernetes/kubernetes/blob/v1.37.2/pkg/scheduler/framework/plugins/"
-    "dynamicresources/dynamicresources.go"
-)
 
 
 def unserved(judged: Sequence[Judged], path: str, *, code: str, what: str) -> Iterator[Told]:
@@ -79,52 +64,6 @@ def _reasons(near: Sequence[Judged]) -> Iterator[str]:
             yield f"and {left} more node groups are further from it"
             return
         yield f"{named(groups)}: {reason}"
-
-
-def failing(judged: Sequence[Judged], path: str, *, told: Collection[str] = ()) -> Iterator[Told]:
-    """The faults of claims that stop the scheduler's attempt at a Pod, each with its verdict.
-
-    Args:
-        judged: The verdicts of the groups.
-        path: How the findings name the place.
-        told: The codes that somebody tells already.
-    """
-    wrong = [one.verdict for one in judged if one.verdict.status is Status.ERROR]
-    for code in dict.fromkeys(one.code for one in wrong):
-        if code in told:
-            continue
-        alike = [one for one in wrong if one.code == code]
-        groups = named([one.nodegroup for one in alike])
-        if code in REFUSED or (code in OF_CLAIM and len(alike) == len(judged)):
-            # Of nodes without such devices there is nothing to write.
-            # The most is told of nodes with such devices.
-            tells = (lambda one: len(one.fix)) if code in REFUSED else (lambda one: bool(one.fix))
-            first = max(alike, key=tells)
-            yield _of_claim(path, first), first
-            continue
-        fine = [one.verdict.nodegroup for one in judged if one.verdict.status is Status.FEASIBLE]
-        others = f", also for {named(fine)}, which could serve it" if fine else ""
-        select = [f"; or select nodes: nodeSelector: {{{NODEGROUP_LABEL}: {one}}}" for one in fine]
-        found = Finding(
-            code="AttemptFailsOnNodegroup",
-            severity=Severity.ERROR,
-            path=path,
-            message=f"on nodes of {groups} the scheduler stops its whole attempt at such a Pod"
-            f"{others}: {alike[0].reason}",
-            fix=(alike[0].fix or _MEND) + "".join(select[:1]),
-            source=_ATTEMPT,
-        )
-        yield found, alike[0]
-
-
-def _of_claim(path: str, one: Verdict) -> Finding:
-    return Finding(
-        code=one.code,
-        severity=Severity.ERROR,
-        path=path,
-        message=one.reason,
-        fix=one.fix or _MEND,
-    )
 
 
 def by_both(
@@ -178,7 +117,7 @@ def asked_twice(
 def served(pod: PodTemplate, judged: Sequence[Judged], plan: ClusterPlan) -> Iterator[Finding]:
     """What is worth knowing of Pods that a group can serve, or may."""
     path = path_of(pod.steps)
-    yield from _may_fail(judged, path)
+    yield from may_fail(judged, path)
     fine = [one for one in judged if one.verdict.status is Status.FEASIBLE]
     may = [one for one in judged if one.verdict.status is Status.UNKNOWN]
     is_daemon = pod.document.kind == "DaemonSet"
@@ -227,25 +166,6 @@ def _waiting(judged: Sequence[Judged], path: str, fine: Sequence[str]) -> Iterat
             + (f": nodeSelector: {{{NODEGROUP_LABEL}: {fine[0]}}}" if len(fine) == 1 else "")
             + (f", those of {named(fine)}" if len(fine) > 1 else ""),
             source="https://kubernetes.io/docs/concepts/workloads/controllers/daemonset/",
-        )
-
-
-def _may_fail(judged: Sequence[Judged], path: str) -> Iterator[Finding]:
-    """Groups on whose nodes the attempt would fail, if the Pods come to them."""
-    wrong = [
-        one.verdict
-        for one in judged
-        if one.verdict.status is Status.UNKNOWN and one.verdict.code in _STOPPING
-    ]
-    if wrong:
-        yield warning(
-            "AttemptMayFail",
-            path,
-            f"on nodes of {named([one.nodegroup for one in wrong])} the scheduler stops its whole "
-            f"attempt at such a Pod: {wrong[0].reason}",
-            fix=f"{wrong[0].fix or 'guard the expression'}, or keep the Pods off these nodes by a "
-            "label that is known",
-            source=_ATTEMPT,
         )
 
 

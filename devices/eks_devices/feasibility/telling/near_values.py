@@ -8,9 +8,10 @@ from fractions import Fraction
 from typing import Final
 
 from ...claims.cel_reads import names_read
+from ..cel.expressions import selector
 from ..cel.values import QUANTITY
 from ..slices import NodeDevice
-from .rewritten import Rewritten, rewritten
+from .rewritten import Rewritten, matches, rewritten
 from .values_told import values_told
 
 _CHANGE: Final = "change the selector to what these devices have"
@@ -45,6 +46,19 @@ def instead(text: str, devices: Sequence[NodeDevice]) -> str:
         return f"{_CHANGE}: {found.why}write {found.part}{_others(found.part, devices)}"
     has = values_told(text, devices)
     return f"{_CHANGE}: {has}" if has else _CHANGE
+
+
+def times_off(text: str, devices: Sequence[NodeDevice]) -> Fraction | None:
+    """How many times as much as devices have an expression asks for once it is mended.
+
+    0 for one that matches, 1 for a slip of the pen, None where nothing is near.
+    """
+    problem = selector(text).problem
+    text = (problem.instead if problem else "") or text
+    if any(matches(text, one) for one in devices):
+        return Fraction(0)
+    near = near_miss(text, devices)
+    return near.times if near else None
 
 
 def _at_most(found: Rewritten, devices: Sequence[NodeDevice]) -> str:
