@@ -11,7 +11,7 @@ from tests.generated.nodes import MADE_UP
 from eks_devices import EksDevicesError
 from eks_devices._frozen import FrozenDict
 from eks_devices.feasibility.cel.answers import Outcome
-from eks_devices.feasibility.cel.expressions import evaluate, refusal, selector
+from eks_devices.feasibility.cel.expressions import evaluate, mended, refusal, selector
 from eks_devices.feasibility.reading.class_form import read_class
 from eks_devices.feasibility.slices import NodeDevice
 
@@ -285,6 +285,24 @@ def test_a_function_is_refused_by_minors_that_do_not_have_it_yet(text):
 
     assert "from Kubernetes 1.35 on" in why
     assert fix.endswith("or upgrade the cluster to 1.35")
+
+
+@pytest.mark.parametrize(
+    ("text", "of_1_34", "of_1_35"),
+    [
+        ("'abc'.reverse() == 'cba'", "do without reverse", "it is there as list.reverse()"),
+        (
+            f"{NAME}.reverse() == 'cba'",
+            "do without reverse",
+            "reverse is there for lists alone, as list.reverse()",
+        ),
+        ("[1].sort() = [1]", "write == for =, and do without sort", "write == for ="),
+    ],
+)
+def test_no_function_is_advised_that_a_minor_does_not_have(text, of_1_34, of_1_35):
+    assert (refusal(text, "1.34") or ("", ""))[1] == of_1_34
+    assert (refusal(text, "1.35") or ("", ""))[1] == of_1_35
+    assert mended(text, "1.34") == ""
 
 
 def test_a_field_of_devices_is_refused_where_its_gate_is_off_and_evaluated_where_it_is_on():

@@ -164,3 +164,64 @@ def test_a_version_beside_what_no_device_has_is_not_taken_for_a_text():
     text = f"{own}.type == 'mig' && {own}.cudaComputeCapability == '9.0'"
 
     assert said(P5, claim(exactly(GPU, text)))[1] == "NoDeviceMatches"
+
+
+AMOUNT = "device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('81152Mi')) >= 0"
+GROUPS = (
+    "did you mean resource.aws.com/devicegroup1_id or resource.aws.com/devicegroup4_id or "
+    "resource.aws.com/devicegroup8_id or resource.aws.com/devicegroup16_id? That is "
+    f"{read('devicegroup1_id', 'resource.aws.com')} == '0000:c9:00.0'"
+)
+
+
+@pytest.mark.parametrize(
+    ("device_class", "text", "fix"),
+    [
+        (GPU, f"{read('productname')} == 'H100'", f"That is {NAMED}"),
+        (GPU, f"{read('memory')} >= '80Gi'", f"That is {AMOUNT}"),
+        (GPU, f"{read('memory')}.compareTo(quantity('80Gi')) >= 0", f"That is {AMOUNT}"),
+        (
+            GPU,
+            "device.capacity['gpu.nvidia.com'].mem.compareTo(quantity('80Gi')) >= 0",
+            f"did you mean gpu.nvidia.com/memory? That is {AMOUNT}",
+        ),
+        (
+            GPU,
+            "device.capacity['nvidia.com'].memory.compareTo(quantity('80Gi')) >= 0",
+            f"did you mean gpu.nvidia.com/memory? That is {AMOUNT}",
+        ),
+        (
+            GPU,
+            "device.capacity['gpu.nvidia.com'].productName == 'H100'",
+            (
+                "it is an attribute: did you mean "
+                f"device.attributes['gpu.nvidia.com'].productName? That is {NAMED}"
+            ),
+        ),
+        (
+            GPU,
+            f"{read('numaNode')} == 2",
+            (
+                f"That is {read('numaNode', 'resource.kubernetes.io')} == 2, "
+                "where numaNode of other devices of these nodes is 0 or 1"
+            ),
+        ),
+        (NEURON, f"{read('devicegroup0_id', 'resource.aws.com')} == 'x'", GROUPS),
+        (NEURON, f"{read('devicegroup2_id', 'neuron.aws.com')} == 'x'", GROUPS),
+        (
+            NEURON,
+            f"{read('deviceGroup4Id', 'resource.aws.com')} == 'x'",
+            (
+                "did you mean resource.aws.com/devicegroup4_id? That is "
+                f"{read('devicegroup4_id', 'resource.aws.com')} == '13713e551cd37c19'"
+            ),
+        ),
+    ],
+)
+def test_what_is_meant_is_told_as_an_expression_that_matches(device_class, text, fix):
+    name = {GPU: P5, NEURON: TRN2}[device_class]
+    found = verdict(name, claim(exactly(device_class, text)))
+
+    assert found.fix.endswith(fix)
+    whole = found.fix.partition("That is ")[2].partition(", where")[0]
+    assert verdict(name, claim(exactly(device_class, whole))).status in ("feasible", "unknown")

@@ -26,6 +26,7 @@ from tests.workload_manifests import (
 
 L40S = group("l40s", "g6e.12xlarge", mechanism=DRA)
 DEVICE = "device.attributes['gpu.nvidia.com']"
+AMOUNT = "device.capacity['gpu.nvidia.com'].memory"
 MEMORY = "device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('{}')) >= 0"
 
 
@@ -267,3 +268,63 @@ def test_the_retired_name_of_neuron_devices_is_told_by_what_the_nodes_serve(
 
     assert {*found} == {*told}
     assert all(told[code] in fix for code, fix in found.items())
+
+
+P4D_DRA = group("p4d", "p4d.24xlarge", mechanism=DRA)
+P5EN = group("p5en", "p5en.48xlarge", mechanism=DRA)
+H100 = f"{DEVICE}.productName == 'NVIDIA H100 80GB HBM3'"
+
+
+@pytest.mark.parametrize(
+    ("selector", "code", "fix"),
+    [
+        (
+            f"{AMOUNT} >= '80Gi'",
+            "ExpressionInvalid",
+            f"write {AMOUNT}.compareTo(quantity('80Gi')) >= 0",
+        ),
+        (
+            f"{AMOUNT} >= '200Gi'",
+            "ExpressionInvalid",
+            (
+                f"for p5en, write {AMOUNT}.compareTo(quantity('143360Mi')) >= 0, for these devices "
+                "have memory 143360Mi"
+            ),
+        ),
+        (
+            f"{DEVICE}.productName = 'H200'",
+            "ExpressionInvalid",
+            (
+                f"for p5en, write == for =: {DEVICE}.productName == 'NVIDIA H200', for these devices "
+                "have productName NVIDIA H200"
+            ),
+        ),
+        (
+            f"'H100' in {DEVICE}.productName",
+            "AttemptFailsOnNodegroup",
+            f"write {DEVICE}.productName.contains('H100')",
+        ),
+        (
+            f"{DEVICE}.productname == 'H100'",
+            "AttemptFailsOnNodegroup",
+            f"did you mean gpu.nvidia.com/productName? That is {H100}",
+        ),
+    ],
+)
+def test_an_expression_that_is_refused_is_told_for_the_group_whose_devices_are_nearest(
+    selector: str, code: str, fix: str
+) -> None:
+    plan = plan_of(TRN2, P4D_DRA, P5, P5EN)
+    report = checked(plan, template("gpu", request("gpu.nvidia.com", 1, selector)), pod("gpu"))
+    (found,) = (one.finding for one in report.remarks if one.finding.code == code)
+    assert found.fix == fix
+
+
+def test_a_value_that_no_running_node_has_is_told() -> None:
+    wanted = request("gpu.nvidia.com", 1, f"{DEVICE}.addressingMode == 'hmm'")
+    report = checked(plan_of(P5), template("gpu", wanted), pod("gpu"))
+    (found,) = (one.finding for one in report.remarks)
+    assert (found.code, found.severity) == ("NotKnownBeforeNodesRun", "info")
+    assert found.fix == (
+        f"for p5, addressingMode is None, HMM or ATS: write {DEVICE}.addressingMode == 'HMM'"
+    )

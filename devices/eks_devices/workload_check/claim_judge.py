@@ -240,7 +240,7 @@ def error_distance(verdict: Verdict, asked: ClaimSet, node: GroupNode) -> int:
     if not text:
         return _OTHERWISE
     devices = node_devices(node.group).devices
-    times = times_off(text, devices)
+    times = times_off(text, verdict.device_class, devices)
     if times is None or times <= 1:
         return _OTHERWISE if times is None else int(times)
     return too_many(times, 1)

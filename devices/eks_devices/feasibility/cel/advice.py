@@ -20,6 +20,7 @@ MEND: Final = "mend the expression"
 # Whoever has made more mistakes has written something else.
 _MOST_STEPS: Final = 12
 _MOST_HINTS: Final = 3
+_LONGEST: Final = 2048
 _DOTTED: Final = re.compile(
     r"device\s*\.\s*(attributes|capacity)\.(\w+(?:\.\w+)+)\.(\w+)\b(?!\s*\()", re.ASCII
 )
@@ -72,7 +73,7 @@ def _refused(text: str) -> str:
 
 def _steps(text: str, told: str) -> Iterator[Step]:
     """What may be mended next."""
-    if any(one in told for one in _BY_TEXT):
+    if len(text) <= _LONGEST and any(one in told for one in _BY_TEXT):
         yield from slips(text)
     for pattern, advise in _KNOWN:
         if (found := pattern.search(told)) and (step := advise(found, text)):

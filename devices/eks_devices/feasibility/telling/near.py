@@ -50,19 +50,35 @@ def instead_of_never(
         drivers: The drivers of the devices.
         devices: The devices.
     """
-    here = {one for device in devices for one in _names(device)}
+    near = _meant(text, name, drivers, devices)
     is_amount = name not in names_read(text, fields=("attributes",))
-    known = _capacities(drivers) if is_amount else _known(drivers)
-    known = (known & here) or known
-    if name in (_known(drivers) if is_amount else _capacities(drivers)):
-        near, fix = [name], _other_field(name, is_amount=is_amount)
+    if name in near:
+        fix = _other_field(name, is_amount=is_amount)
     else:
-        near, fix = _nearest(name, known), _of_other_class(name, drivers) or nearest(name, known)
-        only = [*known] if is_amount and len(known) == 1 else []
-        near, fix = near or only, fix or question(only)
+        fix = _of_other_class(name, drivers) or question(near)
     made = (as_it_matches(renamed(text, name, one), devices) for one in near)
     whole = next(filter(None, made), "")
     return f"{fix} That is {whole}" if whole else fix or _published(name, devices)
+
+
+def as_published(text: str, drivers: Collection[str], devices: Sequence[NodeDevice]) -> str:
+    """An expression that reads what is meant by an attribute that is never published."""
+    name = never_published(text, drivers)
+    near = _meant(text, name, drivers, devices) if name else []
+    return renamed(text, name, near[0]) if near else text
+
+
+def _meant(
+    text: str, name: str, drivers: Collection[str], devices: Sequence[NodeDevice]
+) -> list[str]:
+    """The attributes, or capacities, that are meant by one that an expression reads."""
+    is_amount = name not in names_read(text, fields=("attributes",))
+    if name in (_known(drivers) if is_amount else _capacities(drivers)):
+        return [name]
+    here = {one for device in devices for one in _names(device)}
+    known = _capacities(drivers) if is_amount else _known(drivers)
+    known = (known & here) or known
+    return _nearest(name, known) or ([*known] if is_amount and len(known) == 1 else [])
 
 
 def _names(device: NodeDevice) -> Iterable[str]:
@@ -74,6 +90,7 @@ def renamed(text: str, name: str, other: str) -> str:
     (domain, _, own), (right, _, meant) = name.rpartition("/"), other.rpartition("/")
     field = "capacity" if other in capacity_names() else "attributes"
     owner = rf"device\s*\.\s*(?:attributes|capacity)\s*\[\s*['\"]{re.escape(domain)}['\"]\s*\]"
+    own = re.escape(own)
     key = rf"(?:\.\s*{own}\b|\[\s*['\"]{own}['\"]\s*\])"
     made = re.sub(rf"{owner}\s*{key}", f"device.{field}['{right}'].{meant}", text)
     asked = rf"(['\"]){own}\1(?=\s+in\s+{owner}(?!\s*[.\[]))"

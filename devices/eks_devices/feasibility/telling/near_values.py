@@ -8,9 +8,10 @@ from fractions import Fraction
 from typing import Final
 
 from ...claims.cel_reads import names_read
-from ..cel.expressions import selector
+from ..cel.expressions import evaluate, selector
 from ..cel.values import QUANTITY
 from ..slices import NodeDevice
+from .near import as_published, drivers_behind
 from .rewritten import Rewritten, matches, rewritten
 from .values_told import values_told
 
@@ -48,17 +49,23 @@ def instead(text: str, devices: Sequence[NodeDevice]) -> str:
     return f"{_CHANGE}: {has}" if has else _CHANGE
 
 
-def times_off(text: str, devices: Sequence[NodeDevice]) -> Fraction | None:
+def times_off(text: str, device_class: str, devices: Sequence[NodeDevice]) -> Fraction | None:
     """How many times as much as devices have an expression asks for once it is mended.
 
     0 for one that matches, 1 for a slip of the pen, None where nothing is near.
     """
-    problem = selector(text).problem
-    text = (problem.instead if problem else "") or text
+    text = as_published(_mended(text), drivers_behind(device_class, devices), devices)
+    answers = (evaluate(text, one) for one in devices)
+    text = next((one.instead for one in answers if one.instead), text)
     if any(matches(text, one) for one in devices):
         return Fraction(0)
     near = near_miss(text, devices)
     return near.times if near else None
+
+
+def _mended(text: str) -> str:
+    problem = selector(text).problem
+    return (problem.instead if problem else "") or text
 
 
 def _at_most(found: Rewritten, devices: Sequence[NodeDevice]) -> str:

@@ -20,7 +20,10 @@ from .amount_changes import amount_changes
 from .changes import Change
 from .text_changes import text_changes
 
-_MOST_TRIED: Final = 256
+# What is longer, or has more parts, is not worth the time.
+_LONGEST: Final = 2048
+_MOST_TRIED: Final = 64
+_MOST_PARTS: Final = 8
 _ENDLESS: Final = Fraction(10) ** 30
 
 
@@ -44,10 +47,12 @@ def rewritten(text: str, devices: Sequence[NodeDevice]) -> Rewritten | None:
         text: The expression, which matches none of the devices, or fails on them.
         devices: The devices.
     """
-    if any(matches(text, one) for one in devices):
+    if len(text) > _LONGEST or any(matches(text, one) for one in devices):
         return None
-    found = _once(text, devices)
-    return found if found is not None else _everywhere(text, devices)
+    # Devices mostly are alike.
+    unlike = {f"{one.driver} {one.attributes} {one.capacity}": one for one in devices}
+    found = _once(text, [*unlike.values()])
+    return found if found is not None else _everywhere(text, [*unlike.values()])
 
 
 def _once(text: str, devices: Sequence[NodeDevice]) -> Rewritten | None:
@@ -75,7 +80,7 @@ def _distance(change: Change) -> tuple[Fraction, int]:
 def _everywhere(text: str, devices: Sequence[NodeDevice]) -> Rewritten | None:
     """With a change of each part of `a && b` that is not true of a device."""
     parts = [one.strip() for one in conjuncts(text)]
-    for device in devices if len(parts) > 1 else ():
+    for device in devices if 1 < len(parts) <= _MOST_PARTS else ():
         made = [one if matches(one, device) else _once(one, [device]) for one in parts]
         if None not in made:
             whole = " && ".join(one if isinstance(one, str) else one.whole for one in made if one)
