@@ -295,8 +295,8 @@ H100 = f"{DEVICE}.productName == 'NVIDIA H100 80GB HBM3'"
             f"{DEVICE}.productName = 'H200'",
             "ExpressionInvalid",
             (
-                f"for p5en, write == for =: {DEVICE}.productName == 'NVIDIA H200', for these devices "
-                "have productName NVIDIA H200"
+                f"for p5en, write == for =: {DEVICE}.productName == 'NVIDIA H200', for these "
+                "devices have productName NVIDIA H200"
             ),
         ),
         (

@@ -39,7 +39,7 @@ def constraint_cause(
     if lacking := _lacking(given, claim, index):
         many = "requests" if len(lacking) > 1 else "request"
         text = f"devices of the {many} {' and '.join(lacking)} do not have the attribute"
-        near = _misspelt(given, claim, index)
+        near = misspelt(given, claim, index)
         fix = near or ", or ".join([*_match(instead), _LEAVE])
         return replace(cause, text=f"{never}: {text}", fix=fix)
     if constraint.is_distinct:
@@ -78,7 +78,7 @@ def _values(given: Problem, claim: int, index: int) -> int:
     return len(found - {NOTHING})
 
 
-def _misspelt(given: Problem, claim: int, index: int) -> str:
+def misspelt(given: Problem, claim: int, index: int) -> str:
     """The attribute that is meant by one that no driver has; or nothing."""
     name = given.wanted[claim].constraints[index].attribute
     if any(name in known for known in published_names().values()):

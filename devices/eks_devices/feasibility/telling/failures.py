@@ -14,6 +14,7 @@ from ..search.endings import Cause
 from ..search.problem import Classes, Problem
 from ..search.shared_values import has_as_many, held_by_a_value, most_of_a_value
 from ..slices import NodeDevice, NodeDevices
+from .constraints_told import misspelt
 from .followed import followed, no_value
 from .near import drivers_behind, instead_of_never, never_published, other_class
 from .reasons import class_selected, class_selector, request_reason, too_few_together
@@ -25,6 +26,8 @@ def failure(cause: Cause, given: Problem, node: NodeDevices, classes: Classes) -
     """What stopped the search, and what to write instead."""
     if cause.code == "TooManyDevicesInClaim":
         return _too_many(cause, given, node, classes)
+    if cause.code == "AllBreaksConstraint":
+        return _of_meant_attribute(cause, given)
     if cause.code != "ExpressionFails":
         return cause
     text, device_class = _expression(given, cause, node, classes)
@@ -40,6 +43,14 @@ def failure(cause: Cause, given: Problem, node: NodeDevices, classes: Classes) -
     if cause.selector is not None:
         return found
     return replace(found, fix=f"in the DeviceClass {device_class}, {found.fix}")
+
+
+def _of_meant_attribute(cause: Cause, given: Problem) -> Cause:
+    """Of All under a constraint, with the attribute that is meant by one that nobody has."""
+    if cause.claim is None or cause.constraint is None:
+        return cause
+    near = misspelt(given, cause.claim, cause.constraint)
+    return replace(cause, fix=f"{near} And {cause.fix}") if near else cause
 
 
 def later_fix(cause: Cause, given: Problem, node: NodeDevices, classes: Classes) -> Cause:
