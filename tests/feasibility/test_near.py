@@ -86,7 +86,8 @@ def test_an_attribute_that_shares_only_half_its_letters_is_not_meant():
     assert "did you mean" not in found.fix
     assert found.fix == (
         "select by an attribute that is published: device.attributes['gpu.nvidia.com'] has "
-        "architecture, brand, cudaComputeCapability, productName, type"
+        "architecture, brand, cudaComputeCapability, productName, type, such as "
+        f"{read('productName')} == 'NVIDIA H100 80GB HBM3'"
     )
 
 

@@ -125,10 +125,20 @@ def _missing(found: re.Match[str], text: str) -> Step:
 def _unreadable(found: re.Match[str], text: str) -> Step | None:
     token = found[1].strip()
     if token[:1] in "'\"":
-        return f"end the text that begins with {token[:1]} by the same quote, on its line", ""
+        return _open_text(text, place(found.string, text))
     if "$" in text or "{{" in text:
         return "write what the expression is once the template is filled in", ""
     return None
+
+
+def _open_text(text: str, at: int) -> Step:
+    """Of a quote that has no other one on its line."""
+    quote, end = text[at], text.find("\n", at)
+    end = len(text) if end < 0 else end
+    if text[at + 1 : end].strip():
+        hint = f"end the text that begins with {quote} by the same quote, on its line"
+        return hint, f"{text[:end].rstrip()}{quote}{text[end:]}"
+    return f"leave the last {quote} out", text[:at] + text[at + 1 :]
 
 
 def _told(hint: str) -> _Told:

@@ -29,6 +29,7 @@ _PART: Final = re.compile(
 _EITHER: Final = re.compile(rf"==\s*\(\s*({_TEXT}(?:\s*\|\|\s*{_TEXT})+)\s*\)")
 _COMPARING: Final = re.compile(r"\s*\.\s*(?:compareTo|isGreaterThan|isLessThan)\s*\(\s*$")
 _LAST_CALL: Final = re.compile(r"\.\s*(\w+)\s*\([^()]*\)$")
+_CHOICE: Final = re.compile(rf"([^?]+)\?\s*{_TEXT}\s*:\s*{_TEXT}", re.DOTALL)
 _MOST_WAYS: Final = 3
 _OR_THE_LIKE: Final = "compare amounts by .compareTo(quantity('1Gi')) >= 0, or the like"
 
@@ -223,6 +224,8 @@ def no_truth(found: re.Match[str], text: str) -> Step:
     is_quoted = re.fullmatch(r"""(['"])(?:(?!\1).)*\1""", stripped, re.DOTALL)
     if is_quoted and "device." in text:
         return "leave the outer quotes out", stripped[1:-1]
+    if choice := _CHOICE.fullmatch(stripped):
+        return "write the condition alone", choice[1].strip()
     if found[1] == "INT" and "compareTo" in text:
         return f"write {stripped} >= 0", f"{stripped} >= 0"
     if found[1] == "kubernetes.Quantity":

@@ -37,10 +37,9 @@ def followed(fix: str, instead: str, devices: Sequence[NodeDevice]) -> str:
         return followed(fix, further, devices) if further != instead else fix
     if outcomes != {Outcome.FALSE}:
         return whole
-    found = rewritten(instead, devices)
+    found, has = rewritten(instead, devices), values_told(instead, devices)
     if found is None:
-        return whole
-    has = values_told(instead, devices)
+        return f"{whole}; these devices have {has}" if has else whole
     if found.times is None:
         return f"{whole}; these devices have {has}: write {found.whole}"
     made = f"write {found.whole}" if _CODE.search(fix) else _with(fix, found.whole)

@@ -133,7 +133,23 @@ def _published(name: str, devices: Sequence[NodeDevice]) -> str:
     domain = name.rpartition("/")[0]
     domain = domain if domain in found else max(found, key=lambda one: len(found[one]))
     names = ", ".join(sorted(found[domain])[:_MOST_NAMES])
-    return f"select by an attribute that is published: device.attributes['{domain}'] has {names}"
+    has = f"device.attributes['{domain}'] has {names}"
+    return f"select by an attribute that is published: {has}{_such_as(domain, devices)}"
+
+
+def _such_as(domain: str, devices: Sequence[NodeDevice]) -> str:
+    """An expression for the text that tells the devices apart from those of other nodes."""
+    texts: dict[str, set[str]] = {}
+    for device in devices:
+        for name, value in device.attributes.items():
+            is_known = name not in device.at_run_time and name.rpartition("/")[0] == domain
+            if isinstance(value, str) and is_known:
+                texts.setdefault(name, set()).add(value)
+    # The longest text says the most.
+    alike = {name: min(many) for name, many in sorted(texts.items()) if len(many) == 1}
+    name = max(alike, key=lambda one: len(alike[one]), default="")
+    own = name.rpartition("/")[2]
+    return f", such as device.attributes['{domain}'].{own} == '{alike[name]}'" if name else ""
 
 
 def other_class(text: str, device_class: str, devices: Sequence[NodeDevice]) -> str:

@@ -15,7 +15,7 @@ Site = Callable[["re.Match[str]", Any], Iterator[Change]]
 
 _SLIP: Final = Fraction(1)
 _READ: Final = rf"(?:{ATTRIBUTE}|(?P<driver>device\s*\.\s*driver\b))"
-_CHAIN: Final = r"(?P<chain>(?:\s*\.\s*(?:lowerAscii|upperAscii)\s*\(\s*\))?)"
+_CHAIN: Final = r"(?P<chain>(?:\s*\.\s*(?:lowerAscii|upperAscii|trim)\s*\(\s*\))?)"
 _VALUE: Final = rf"(?P<value>{TEXT}|-?[0-9]+\b(?!\.)|(?:true|false|null)\b)"
 _CALL: Final = r"(?P<call>contains|startsWith|endsWith|matches)"
 _NO_MORE: Final = r"(?!\s*[.\[])"
@@ -66,7 +66,9 @@ def _cased(found: re.Match[str], value: str) -> str:
     """A value as functions in the expression leave it."""
     if "lowerAscii" in found["chain"]:
         return value.lower()
-    return value.upper() if "upperAscii" in found["chain"] else value
+    if "upperAscii" in found["chain"]:
+        return value.upper()
+    return value.strip() if "trim" in found["chain"] else value
 
 
 def _equal(found: re.Match[str], value: str) -> Iterator[Change]:
