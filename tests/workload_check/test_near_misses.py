@@ -325,6 +325,6 @@ def test_a_value_that_no_running_node_has_is_told() -> None:
     report = checked(plan_of(P5), template("gpu", wanted), pod("gpu"))
     (found,) = (one.finding for one in report.remarks)
     assert (found.code, found.severity) == ("NotKnownBeforeNodesRun", "info")
-    assert found.fix == (
-        f"for p5, addressingMode is None, HMM or ATS: write {DEVICE}.addressingMode == 'HMM'"
-    )
+    told = f"addressingMode is None, HMM or ATS: write {DEVICE}.addressingMode == 'HMM'"
+    assert found.fix == f"for p5, {told}"
+    assert found.message.endswith(f"p5: it reads gpu.nvidia.com/addressingMode; {told}")

@@ -59,7 +59,9 @@ def later_fix(cause: Cause, given: Problem, node: NodeDevices, classes: Classes)
     if cause.selector is None or not text:
         return cause
     devices = class_selected(classes[device_class], node.devices)
-    return replace(cause, fix=cause.fix or run_time_fix(text, devices, node.devices))
+    fix = run_time_fix(text, devices, node.devices)
+    # An info shows no fix.
+    return replace(cause, text=f"{cause.text}; {fix}", fix=fix) if fix else cause
 
 
 def refused_fix(text: str, what: Advice, device_class: str, devices: Sequence[NodeDevice]) -> str:
