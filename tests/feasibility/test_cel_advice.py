@@ -372,3 +372,16 @@ def test_what_is_told_is_about_the_part_that_is_refused(text, told, fix):
 
 def test_blanks_in_the_name_of_a_function_do_not_hide_it():
     assert refusal("lists . range(3).size() == 3", "1.34") is not None
+
+
+def test_an_expression_of_a_class_is_told_as_a_whole():
+    own = {
+        "kind": "DeviceClass",
+        "metadata": {"name": "own"},
+        "spec": {"selectors": [{"cel": {"expression": "device.driver = 'gpu.nvidia.com'"}}]},
+    }
+
+    with pytest.raises(EksDevicesError) as error:
+        read_class(own, "own", kubernetes_version="1.35")
+    (found,) = error.value.faults
+    assert found.fix == "write == for =: device.driver == 'gpu.nvidia.com'"

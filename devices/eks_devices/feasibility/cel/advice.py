@@ -55,6 +55,15 @@ def advice(text: str, told: str) -> Advice:
     return Advice(hints[0] if hints else MEND)
 
 
+def with_whole(fix: str, whole: str) -> str:
+    """What to do with the expression that it comes to, which may be all that is to be told."""
+    if not whole or whole in fix:
+        return fix
+    if fix.removeprefix("write ") in whole:
+        return f"write {whole}"
+    return f"{fix} That is {whole}" if fix.endswith("?") else f"{fix}: {whole}"
+
+
 def _together(hints: list[str], whole: str) -> str:
     """All that is to be mended in one line; of what another step mends on, the end alone."""
     if f"write {whole}" in hints:

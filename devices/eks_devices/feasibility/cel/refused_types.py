@@ -132,31 +132,22 @@ def converted(found: re.Match[str], text: str) -> Step | None:
 def joined(found: re.Match[str], text: str) -> Step | None:
     """Both sides of && and || are true or false."""
     if either := _EITHER.search(text):
-        values = ", ".join(re.findall(_TEXT, either[1]))
-        part = f"in [{values}]"
-        hint = "write in [...] for one of several"
-        return hint, text[: either.start()] + part + text[either.end() :]
+        part = f"in [{', '.join(re.findall(_TEXT, either[1]))}]"
+        whole = text[: either.start()] + part + text[either.end() :]
+        return "write in [...] for one of several", whole
     sides = _sides(found.string, text)
     if sides is None:
         return None
     start, left, operator, right, end = sides
-    again = _again(left, right)
-    part = f"{left} {operator} {again}" if again else ""
-    if not part and (turned := _again(right, left)):
-        part = f"{turned} {operator} {right}"
-    if part:
-        return f"write {part}", text[:start] + part + text[end:]
-    side = left if found[2].endswith(", bool)") else right
-    if "Quantity" in found[2]:
-        part = f"{side}.compareTo(quantity('1Gi')) >= 0"
-        return f"write {part}", text[:start] + _compared(sides, side, part) + text[end:]
-    return f"compare {side} with something, by == or the like", ""
-
-
-def _compared(sides: tuple[int, str, str, str, int], side: str, part: str) -> str:
-    """Both sides with a comparison in place of one."""
-    _, left, operator, right, _ = sides
-    return f"{left} {operator} {part}" if side == right else f"{part} {operator} {right}"
+    is_left = found[2].endswith(", bool)")
+    side, other = (left, right) if is_left else (right, left)
+    made = _again(other, side)
+    if not made and "Quantity" in found[2]:
+        made = f"{side}.compareTo(quantity('1Gi')) >= 0"
+    if not made:
+        return f"compare {side} with something, by == or the like", ""
+    part = f"{made} {operator} {right}" if is_left else f"{left} {operator} {made}"
+    return f"write {part}", text[:start] + part + text[end:]
 
 
 def _again(truth: str, value: str) -> str:

@@ -11,7 +11,8 @@ from ...kubernetes import gate_is_on
 from ...names import CLASS_RESOURCES_GATE
 from ...syntax import is_extended_resource, is_label_key
 from ...typecheck import is_token
-from ..cel.expressions import refusal
+from ..cel.advice import with_whole
+from ..cel.expressions import mended, refusal
 from .api_configs import broken_configs
 from .api_minors import api_of
 from .asked import ClaimReader
@@ -57,7 +58,7 @@ def _broken(spec: Mapping[str, Any], selectors: tuple[str, ...], version: str) -
     yield from unknown_in_selectors(spec.get("selectors") or (), "spec")
     for index, text in enumerate(selectors):
         if found := refusal(text, version):
-            why, fix = found
+            why, fix = found[0], with_whole(found[1], mended(text, version))
             at = f"spec.selectors[{index}].cel.expression"
             yield Broken(at, text, f"an expression: {why}", fix)
     yield from broken_configs(spec.get("config"), "spec", {}, fields=_CONFIG)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from ..cel.advice import with_whole
 from ..cel.answers import Outcome
 from ..cel.engine_words import LONGEST
 from ..cel.expressions import evaluate, selector
@@ -29,7 +30,7 @@ def followed(fix: str, instead: str, devices: Sequence[NodeDevice]) -> str:
     """
     if not instead or len(instead) > LONGEST:
         return fix
-    whole = _with(fix, instead)
+    whole = with_whole(fix, instead)
     answers = [evaluate(instead, one) for one in devices]
     outcomes = {one.outcome for one in answers}
     if Outcome.FAILS in outcomes:
@@ -42,17 +43,8 @@ def followed(fix: str, instead: str, devices: Sequence[NodeDevice]) -> str:
         return f"{whole}; these devices have {has}" if has else whole
     if found.times is None:
         return f"{whole}; these devices have {has}: write {found.whole}"
-    made = f"write {found.whole}" if _CODE.search(fix) else _with(fix, found.whole)
+    made = f"write {found.whole}" if _CODE.search(fix) else with_whole(fix, found.whole)
     return f"{made}, for these devices have {has}"
-
-
-def _with(fix: str, whole: str) -> str:
-    """What to do with the expression that it comes to, which may be all that is to be told."""
-    if whole in fix:
-        return fix
-    if fix.removeprefix("write ") in whole:
-        return f"write {whole}"
-    return f"{fix} That is {whole}" if fix.endswith("?") else f"{fix}: {whole}"
 
 
 def as_it_matches(text: str, devices: Sequence[NodeDevice]) -> str:
