@@ -10,7 +10,7 @@ from typing import Final
 from . import refused_names, refused_types
 from .engine import checker
 from .engine_words import in_words, no_truth
-from .form import quoted_out
+from .form import comments_gone, quoted_out
 from .operands import place
 from .slips import Step, slips
 
@@ -24,6 +24,7 @@ _LONGEST: Final = 2048
 _DOTTED: Final = re.compile(
     r"device\s*\.\s*(attributes|capacity)\.(\w+(?:\.\w+)+)\.(\w+)\b(?!\s*\()", re.ASCII
 )
+_LINES: Final = re.compile(r"\'\'\'|\"\"\"")
 _Told = Callable[["re.Match[str]", str], Step | None]
 
 
@@ -51,7 +52,8 @@ def advice(text: str, told: str) -> Advice:
             break
         now, told = changed, _refused(changed)
         if not told:
-            return Advice(_together(hints, now), now)
+            whole = _in_a_line(now)
+            return Advice(_together(hints, whole), whole)
     return Advice(hints[0] if hints else MEND)
 
 
@@ -66,10 +68,19 @@ def with_whole(fix: str, whole: str) -> str:
 
 def _together(hints: list[str], whole: str) -> str:
     """All that is to be mended in one line; of what another step mends on, the end alone."""
-    if f"write {whole}" in hints:
+    hints = [_in_a_line(one) if "device" in one else one for one in hints]
+    # What is to be written is in the whole.
+    words = [one for one in hints if "device" not in one or len(hints) == 1]
+    if f"write {whole}" in hints or not words:
         return f"write {whole}"
-    kept = [one for one in hints if "write device" not in one or one[len("write ") :] in whole]
-    return ", ".join((kept or hints[:1])[:_MOST_HINTS])
+    return ", ".join(words[:_MOST_HINTS])
+
+
+def _in_a_line(text: str) -> str:
+    """An expression without comments and line ends; one with texts of several lines as it is."""
+    if ("\n" not in text and "//" not in text) or _LINES.search(text):
+        return text.strip()
+    return " ".join(comments_gone(text).split())
 
 
 def _refused(text: str) -> str:

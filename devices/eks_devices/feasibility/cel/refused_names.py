@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Final
 
+from ..._frozen import FrozenDict
+from ...claims.published_names import rows
 from ...findings import alike, meant, question
 from . import operands
 from .form import elements, quoted_out
@@ -39,6 +42,8 @@ def unknown(found: re.Match[str], text: str) -> Step | None:
     if domain := next((one for one in _BARE_DOMAIN.finditer(text) if one[2] == name), None):
         part = f"device.{domain[1]}['{domain[2]}']"
         return f"write {part}", text[: domain.start()] + part + text[domain.end() :]
+    if step := _published(name, text):
+        return step
     if root == "device":
         return _field(field, text)
     if root in _FIELDS:
@@ -46,6 +51,28 @@ def unknown(found: re.Match[str], text: str) -> Step | None:
     if field and (near := meant(root, ["device"])):
         return near, re.sub(rf"(?<![\w.]){root}(?=\s*\.)", "device", text)
     return _namespace(name, text) or _called(name, text, at) or _word(name, text, at)
+
+
+def _published(name: str, text: str) -> Step | None:
+    """What to write for an attribute, or a capacity, that is written without its domain."""
+    own = name.rpartition(".")[2]
+    read = _reads().get(own, "")
+    written = rf"(?<![\w.'\"]){re.escape(name)}\b(?!\s*[('\"])"
+    if not read or not re.search(written, text):
+        return None
+    return f"write {read}", re.sub(written, read, text)
+
+
+@functools.cache
+def _reads() -> FrozenDict[str, str]:
+    """How attributes and capacities are read, by their names without a domain."""
+    found: dict[str, str] = {}
+    for row in rows():
+        amounts = [one for many in row["capacities"].values() for one in many]
+        for field, names in (("attributes", row["names"]), ("capacity", amounts)):
+            for domain, _, own in (one.rpartition("/") for one in names):
+                found.setdefault(own, f"device.{field}['{domain}'].{own}")
+    return FrozenDict(found)
 
 
 def _field(field: str, text: str) -> Step:

@@ -167,6 +167,7 @@ def _curled(found: re.Match[str], text: str) -> Step:
 
 
 _SYMBOLS: Final = {
+    "#": "//",
     "===": "==",
     "!==": "!=",
     "<>": "!=",
@@ -191,7 +192,7 @@ _SLIPS: Final[tuple[tuple[re.Pattern[str], _Slip], ...]] = (
     (re.compile(r"^\s*(if|return|when|where)\b"), _if),
     (re.compile(r"^(.*?)\bif\b(.*?)\belse\b(.*)$", re.DOTALL), _if_behind),
     (re.compile(r";\s*([^\s;]?)"), _semicolon),
-    (re.compile(r"===|!==|<>|(?<![<>=!:])=<|(?<![<>=!])=>|:=|[\u2264\u2265\u2260]"), _symbol),
+    (re.compile(r"===|!==|<>|(?<![<>=!:])=<|(?<![<>=!])=>|:=|[\u2264\u2265\u2260]|#"), _symbol),
     (re.compile(r"(?<![=!<>~:])=(?![=~<>])"), _symbol),
     (re.compile(r"(&&|\|\|)\s*[&|]+\s*"), _twice),
     (re.compile(r"\[\s*([0-9]*)\s*:\s*([0-9]*)\s*\]"), _slice),
