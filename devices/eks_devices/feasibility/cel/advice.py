@@ -171,6 +171,7 @@ _ESCAPE: Final = (
     "write .contains('...') for a text as it is, or two backslashes in front of what has a meaning "
     "in patterns, such as \\\\("
 )
+_WHOLE_READ: Final = "name an attribute after its domain, as in ['gpu.nvidia.com'].productName"
 _ORDER: Final = r"'_[<>=!]=?_' applied to '\(.*"
 _KNOWN: Final[tuple[tuple[re.Pattern[str], _Told], ...]] = (
     (re.compile(rf"{_ORDER}kubernetes\.Quantity"), refused_types.ordered),
@@ -180,6 +181,8 @@ _KNOWN: Final[tuple[tuple[re.Pattern[str], _Told], ...]] = (
         refused_types.argument,
     ),
     (re.compile(r"applied to '\(map\(string"), refused_types.whole_name),
+    (re.compile(r"applied to '\(map\(string"), refused_names.without_domain),
+    (re.compile(r"'_[=!]=_' applied to '\(map\(string"), _told(_WHOLE_READ)),
     (re.compile(r"'@in' applied to '\([^,]*, string\)"), refused_types.inside),
     (re.compile(r"'_(&&|\|\|)_' applied to '(.*)'"), refused_types.joined),
     (re.compile(r"undeclared reference to '([^']+)'"), refused_names.unknown),

@@ -24,6 +24,9 @@ _OF_ONE: Final = (
 MEMBERS: Final = (*_OF_ONE, "major", "minor", "patch", "lowerAscii", "upperAscii", "size")
 FUNCTIONS: Final = ("quantity", "semver", "isQuantity", "isSemver", "has", "size")
 _BARE_DOMAIN: Final = re.compile(r"device\s*\.\s*(\w+)\s*\[\s*(\w[\w.-]*)\s*\]")
+_NO_DOMAIN: Final = re.compile(
+    r"""device\s*\.\s*(?:attributes|capacity)(?:\s*\.\s*|\s*\[\s*['"])(\w+)\b(?:['"]\s*\])?(?!\s*[\[(])"""
+)
 _CALLED: Final = re.compile(r"(?<![\w.])(\w+)\s*\(\s*([^,()]+),\s*([^()]+)\)")
 _VALUE_BEFORE: Final = (
     r"""(\w+\([^()]*\)|device\s*\.\s*\w+\s*\[[^\[\]]*\]\s*\.\s*\w+|'[^'\\]*'|"[^"\\]*")"""
@@ -51,6 +54,14 @@ def unknown(found: re.Match[str], text: str) -> Step | None:
     if field and (near := meant(root, ["device"])):
         return near, re.sub(rf"(?<![\w.]){root}(?=\s*\.)", "device", text)
     return _namespace(name, text) or _called(name, text, at) or _word(name, text, at)
+
+
+def without_domain(_: re.Match[str], text: str) -> Step | None:
+    """Of an attribute, or a capacity, that is written right after the map of domains."""
+    for one in _NO_DOMAIN.finditer(text):
+        if read := _reads().get(one[1], ""):
+            return f"write {read}", f"{text[: one.start()]}{read}{text[one.end() :]}"
+    return None
 
 
 def _published(name: str, text: str) -> Step | None:
