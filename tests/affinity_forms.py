@@ -17,6 +17,13 @@ def expression(**fields: Any) -> Any:
     return required([{"matchExpressions": [one]}])
 
 
+def fields(**given: Any) -> Any:
+    """Required affinity by a field of nodes, without the parts that are None."""
+    one = {"key": "metadata.name", "operator": "In", "values": ["a"], **given}
+    kept = {key: value for key, value in one.items() if value is not None}
+    return required([{"matchFields": [kept]}])
+
+
 def required(terms: Any) -> Any:
     return {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": terms}}}
 
@@ -34,6 +41,9 @@ FINE = {
     "no affinity": None,
     "nothing in it": {},
     "no node affinity": {"nodeAffinity": None},
+    "the name of a node": required(
+        [{"matchFields": [{"key": "metadata.name", "operator": "NotIn", "values": ["a"]}]}]
+    ),
     "other affinity": {"podAffinity": {}, "podAntiAffinity": {}},
     "preferred": preferred(),
     "an empty preference": preferred(preference={}),
@@ -131,6 +141,25 @@ WRONG: dict[str, tuple[Any, str, Any, str]] = {
     "node affinity as a list": ({"nodeAffinity": []}, "WrongType", "nodeAffinity", REQUIRED),
     "no weight": (preferred(weight=None), "MalformedAffinity", "weight", "write 1"),
     "a weight of 101": (preferred(weight=101), "MalformedAffinity", "weight", "1"),
+    "a field that nodes are not selected by": (
+        fields(key="spec.nodeName"),
+        "MalformedAffinity",
+        "key",
+        "write key: metadata.name",
+    ),
+    "any name of a node": (
+        fields(operator="Exists", values=None),
+        "MalformedAffinity",
+        "operator",
+        "write operator: In",
+    ),
+    "two names of nodes": (fields(values=["a", "b"]), "MalformedAffinity", "values", "one name"),
+    "a preference without its name": (
+        {"nodeAffinity": {PREFERRED: [{"weight": 1, **TERM}]}},
+        "UnknownField",
+        "matchExpressions",
+        "put it below preference:",
+    ),
     "a preference of terms": (
         preferred(preference={"nodeSelectorTerms": [TERM]}),
         "UnknownField",

@@ -371,6 +371,12 @@ def test_a_key_that_stands_twice_is_told_and_the_last_one_counts(check: Check) -
     assert "it wants 9 devices" in text
 
 
+def test_a_line_that_lacks_between_objects_is_told(check: Check) -> None:
+    _, text, _ = check(RIGHT.replace("---\n", ""))
+    assert "warning DuplicateKey" in text
+    assert "write --- in front of where another object begins" in text
+
+
 @pytest.mark.parametrize(
     "encode",
     [

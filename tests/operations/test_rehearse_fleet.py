@@ -158,6 +158,7 @@ def test_nodes_have_the_name_of_their_group_in_eks(names, label):
     assert labels["eks.amazonaws.com/nodegroup"] == label
     assert labels["eks.amazonaws.com/capacityType"] == "SPOT"
     assert labels["eks-devices/nodegroup"] == "g"
+    assert labels["beta.kubernetes.io/instance-type"] == "p5.48xlarge"
 
 
 def test_classes_of_drivers_that_others_run_are_there_too():

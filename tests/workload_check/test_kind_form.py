@@ -160,6 +160,46 @@ def test_a_misspelt_field_that_hides_the_pods_is_told(manifest: Any, old: str, n
     assert f"did you mean {old}?" in message(report, "UnknownField")
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("nodeSelector", {"eks-devices/nodegroup": "p5"}),
+        ("affinity", {}),
+        ("tolerations", []),
+        ("resourceClaims", []),
+    ],
+)
+@pytest.mark.parametrize("level", ["", "spec", "template"])
+def test_what_stands_above_the_pods_is_told_where_it_belongs(
+    level: str, field: str, value: Any
+) -> None:
+    wrong = copy.deepcopy(FINE)
+    owner = {"": wrong, "spec": wrong["spec"], "template": wrong["spec"]["template"]}[level]
+    owner[field] = value
+    report = checked(PLAN, ONE, wrong)
+    assert codes(report) == ["MisplacedClaimField"]
+    assert "move it to spec.template.spec" in message(report, "MisplacedClaimField")
+    assert bool(report.pods[0].serving) is (level == "")
+
+
+def replicas(field: str) -> dict[str, Any]:
+    spec = {field: {"Worker": {"template": {"spec": SPEC}}}}
+    return whole("PyTorchJob", "kubeflow.org/v1", spec)
+
+
+def test_a_misspelt_field_of_others_kinds_is_told() -> None:
+    assert codes(checked(PLAN, ONE, replicas("pytorchReplicaSpecs"))) == []
+    report = checked(PLAN, ONE, replicas("pytorchReplicaSpec"))
+    assert codes(report) == ["UnknownField"]
+    assert "did you mean pytorchReplicaSpecs?" in message(report, "UnknownField")
+    assert not report.pods[0].serving
+
+
+def test_fields_of_others_kinds_are_their_own() -> None:
+    made = whole("Train", "example.com/v1", {"tolerations": [], "a": {"template": {"spec": SPEC}}})
+    assert codes(checked(PLAN, ONE, made)) == []
+
+
 @pytest.mark.parametrize("value", [[], {"name": "main"}, "main", ["main"], None])
 def test_containers_that_are_none_are_told(value: Any) -> None:
     report = checked(PLAN, ONE, whole("Pod", "v1", {"containers": value}))

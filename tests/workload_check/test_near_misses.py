@@ -18,6 +18,7 @@ from tests.workload_manifests import (
     TRN2,
     checked,
     group,
+    message,
     plan_of,
     pod,
     request,
@@ -328,3 +329,30 @@ def test_a_value_that_no_running_node_has_is_told() -> None:
     told = f"addressingMode is None, HMM or ATS: write {DEVICE}.addressingMode == 'HMM'"
     assert found.fix == f"for p5, {told}"
     assert found.message.endswith(f"p5: it reads gpu.nvidia.com/addressingMode; {told}")
+
+
+def test_a_domain_that_is_cut_short_is_told() -> None:
+    plan = plan_of(group("p5", "p5.48xlarge", mechanism=PLUGIN))
+    report = checked(plan, pod(limits={"nvidia/gpu": 1}))
+    assert "did you mean nvidia.com/gpu?" in message(report, "NoNodegroupServesPod")
+
+
+def test_the_toleration_is_told_where_another_groups_is_there() -> None:
+    neuron = [{"key": "aws.amazon.com/neuron", "operator": "Exists"}]
+    report = checked(plan_of(P5, TRN2), template("gpu", request()), pod("gpu", tolerations=neuron))
+    assert "{key: nvidia.com/gpu, operator: Exists}" in message(report, "NoNodegroupServesPod")
+
+
+def test_limits_beside_resources_are_told() -> None:
+    container = {"name": "a", "image": "a", "limits": {"nvidia.com/gpu": 1}}
+    report = checked(plan_of(P5), pod(containers=[container]))
+    assert "move it right below resources:" in message(report, "MisplacedClaimField")
+
+
+def test_what_api_servers_refuse_stays_an_error_beside_what_is_not_known() -> None:
+    wrong = template("gpu", request("gpu.nvidia.com", 1, "device.driver = 'x'"))
+    limits = {"hugepages-2Mi": "99Gi", "memory": "1Gi"}
+    (found,) = checked(plan_of(P5), wrong, pod("gpu", limits=limits)).pods
+    assert [(str(one.status), one.code) for one in found.verdicts] == [
+        ("error", "ExpressionInvalid")
+    ]

@@ -115,6 +115,7 @@ def of_pod(**spec: Any) -> dict[str, Any]:
             "put it below limits:",
         ),
         (of_pod(resourceClaim=[ENTRY]), ("resourceClaim",), "UnknownField", "resourceClaims?"),
+        (of_pod(nodeAffinity={}), ("nodeAffinity",), "UnknownField", "put it below affinity:"),
         (
             of_pod(resourceClaimTemplateName="a"),
             ("resourceClaimTemplateName",),

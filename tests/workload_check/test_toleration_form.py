@@ -22,6 +22,7 @@ def told(tolerations: Any) -> list[tuple[str, Any, str]]:
     ("toleration", "code", "field", "fix"),
     [
         ({"key": "a", "operator": "exists"}, "MalformedToleration", "operator", "Exists?"),
+        ({"key": "a", "operator": "="}, "MalformedToleration", "operator", "write Equal"),
         ({"key": "a", "operator": "Gt"}, "OperatorNotServed", "operator", "name the value"),
         (
             {"key": "a", "operator": "Exists", "effect": "noschedule"},

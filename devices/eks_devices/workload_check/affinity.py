@@ -76,6 +76,9 @@ def selector_faults(pod: PodTemplate) -> Iterator[tuple[Steps, Finding]]:
         yield at, wrong_in_manifest(path_of(at), given, "a mapping", "write label: value")
     for key, wanted in mapping(pod.spec, "nodeSelector").items():
         steps: Steps = ("nodeSelector", key)
+        if wanted is None:
+            # Taken as an empty text; in a patch it takes the label away.
+            continue
         if not isinstance(wanted, str):
             fix = "write it in quotes"
             yield steps, wrong_in_manifest(path_of(steps), wanted, "a text, the label's value", fix)

@@ -21,7 +21,11 @@ _FIELDS: Final = "matchFields"
 _LABELS: Final = "matchLabels"
 _OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
 _PARTS: Final = ("nodeAffinity", "podAffinity", "podAntiAffinity")
+_NAME: Final = "metadata.name"
+_EXACT: Final = ("In", "NotIn")
 _OF_EXPRESSION: Final = ("key", "operator", "values")
+_PREFERENCE: Final = ("weight", "preference")
+_OF_TERM: Final = (_EXPRESSIONS, _FIELDS)
 _HEAVIEST: Final = 100
 _A_TERM: Final = f"write - {_EXPRESSIONS}: [{{key: ..., operator: In, values: [...]}}]"
 _PAGE: Final = "https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/"
@@ -60,7 +64,11 @@ def _of_required(required: Any, at: Steps) -> Iterator[Told]:
 
 
 def _of_preferred(one: Mapping[str, Any], at: Steps) -> Iterator[Told]:
-    yield from _of_mapping(one, at, ("weight", "preference"), "")
+    for name in one:
+        if name not in (*_PREFERENCE, *_OF_TERM) and not is_token(name):
+            yield _unknown((*at, name), name, _PREFERENCE, "")
+        elif name in _OF_TERM:
+            yield _unknown((*at, name), name, _PREFERENCE, "put it below preference:")
     weight = one.get("weight")
     if not is_token(weight) and not (type(weight) is int and 0 < weight <= _HEAVIEST):
         yield _malformed((*at, "weight"), weight, f"a number from 1 to {_HEAVIEST}", "write 1")
@@ -79,10 +87,25 @@ def _of_term(term: Mapping[str, Any], at: Steps) -> Iterator[Told]:
                 (*at, name), name, (_EXPRESSIONS, _FIELDS), _expression_meant(term, name)
             )
     fix = "write - key: ..., operator: In, values: [...]"
-    for field in (_EXPRESSIONS, _FIELDS):
+    for field, of_entry in ((_EXPRESSIONS, _of_expression), (_FIELDS, _of_field)):
         yield from _of_list(term.get(field), (*at, field), fix)
         for index, one in mappings(term, field):
-            yield from _of_expression(one, (*at, field, index))
+            yield from of_entry(one, (*at, field, index))
+
+
+def _of_field(one: Mapping[str, Any], at: Steps) -> Iterator[Told]:
+    """Of fields of nodes the name alone is there, one at a time."""
+    yield from _of_mapping(one, at, _OF_EXPRESSION, "")
+    key, operator, values = (one.get(name) for name in _OF_EXPRESSION)
+    if key != _NAME and not is_token(key):
+        fix = f"write key: {_NAME}, or select by a label below {_EXPRESSIONS}:"
+        yield _malformed((*at, "key"), key, _NAME, fix)
+    if operator not in _EXACT and not is_token(operator):
+        yield _malformed((*at, "operator"), operator, ", ".join(_EXACT), "write operator: In")
+    yield from _of_list(values, (*at, "values"), "write values: [...]", entries="texts")
+    if not is_token(values) and (not isinstance(values, (list, tuple)) or len(values) != 1):
+        fix = "write one name, and other names in terms of their own"
+        yield _malformed((*at, "values"), values, "one value", fix)
 
 
 def _expression_meant(term: Mapping[str, Any], name: str) -> str:
@@ -115,7 +138,7 @@ def _of_values(one: Mapping[str, Any], at: Steps) -> Iterator[Told]:
     given = len(values) if isinstance(values, (list, tuple)) else 0
     if is_token(values):
         return
-    if operator in ("In", "NotIn") and not given:
+    if operator in _EXACT and not given:
         fix = "write the values, or operator: Exists for any"
         yield _malformed(at, values, f"a value at least beside {operator}", fix)
     elif operator in ("Exists", "DoesNotExist") and given:

@@ -36,6 +36,9 @@ from .resources import too_many
 Resource = tuple[str, str, int]
 """A resource that stands for devices of a class, that class, and a number."""
 
+INVALID: Final = "ExpressionInvalid"
+REFUSED: Final = (INVALID, "DistinctNotServed")
+"""What the API server refuses of a claim, whichever nodes there are."""
 _MOST: Final = 2**31 - 1
 _NO_CLASS: Final = "ClassNotOnGroup"
 _NO_MATCH: Final = "NoDeviceMatches"

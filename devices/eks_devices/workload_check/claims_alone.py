@@ -8,10 +8,11 @@ from typing import Any, Final
 
 from ..feasibility.verdicts import Status, Verdict
 from ..findings import Finding, info
+from .claim_judge import REFUSED
 from .claim_places import place_in
 from .claim_versions import is_known_version
 from .documents import Document, Steps, path_of, steps_of
-from .failing import OF_CLAIM, REFUSED, TOO_MANY, failing
+from .failing import OF_CLAIM, TOO_MANY, failing
 from .serving import Judged, Serving
 from .telling import unserved
 

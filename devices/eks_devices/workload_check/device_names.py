@@ -52,7 +52,7 @@ def device_type_of(resource: str) -> DeviceType | None:
 def _is_misspelt(resource: str, name: str, kind: DeviceType) -> bool:
     domain, _, own = resource.partition("/")
     right, _, right_own = name.partition("/")
-    is_near = domain in (right, DRIVERS[kind], *DEVICE_CLASSES[kind])
+    is_near = domain in (right, right.partition(".")[0], DRIVERS[kind], *DEVICE_CLASSES[kind])
     # Domains of others, such as amd.com, are not taken for those of ours.
     is_near = is_near or bool(alike(domain, [right], least=_ALIKE))
     is_swapped = own == right_own and any(one.startswith(f"{domain}/") for one in _BEGINNINGS)

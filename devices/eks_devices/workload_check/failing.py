@@ -8,16 +8,14 @@ from typing import Final
 from ..feasibility.verdicts import Status, Verdict
 from ..findings import Finding, Severity, warning
 from ..names import NODEGROUP_LABEL
+from .claim_judge import INVALID, REFUSED
 from .fixes import named
 from .serving import Judged
 
 Told = tuple[Finding, Verdict | None]
 """A finding, and the verdict that it comes from."""
 
-INVALID: Final = "ExpressionInvalid"
 TOO_MANY: Final = "TooManyDevicesInClaim"
-REFUSED: Final = (INVALID, "DistinctNotServed")
-"""What the API server refuses, whichever nodes there are."""
 OF_CLAIM: Final = (*REFUSED, TOO_MANY)
 """What is wrong with a claim wherever it goes."""
 

@@ -32,7 +32,10 @@ def first_of(near: Sequence[Judged]) -> Judged | None:
     reached = [one for one in near if one.is_reached]
     meant = [one for one in near if one.is_meant]
     unselected = [one for one in near if one.is_left_alone]
-    return next((one for one in reached or meant or unselected or near if one.fix), None)
+    some = reached or meant or unselected or near
+    # Of groups that the Pod's tolerations alone leave out, where nothing helps on the others.
+    more = [one for one in near if not one.is_unselected] if reached else []
+    return next((one for one in (*some, *more) if one.fix), None)
 
 
 def fix_of(near: Sequence[Judged]) -> str:

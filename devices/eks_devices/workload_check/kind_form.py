@@ -32,6 +32,24 @@ _VERSIONS: Final = {kind: f"{group}/v1" if group else "v1" for group, kind in _P
 _OWN_GROUPS: Final = ("", "apps", "batch", "extensions")
 _VERSION: Final[Steps] = ("apiVersion",)
 _CONTAINERS: Final = "containers"
+_OF_POD: Final = ("resourceClaims", "tolerations", "nodeSelector", "affinity")
+# What holds the Pods of kinds of others, in their spec.
+_PARTS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
+    **{
+        ("kubeflow.org", kind): (field,)
+        for kind, field in (
+            ("MPIJob", "mpiReplicaSpecs"),
+            ("PyTorchJob", "pytorchReplicaSpecs"),
+            ("TFJob", "tfReplicaSpecs"),
+            ("JAXJob", "jaxReplicaSpecs"),
+            ("PaddleJob", "paddleReplicaSpecs"),
+            ("XGBoostJob", "xgbReplicaSpecs"),
+        )
+    },
+    ("ray.io", "RayCluster"): ("headGroupSpec", "workerGroupSpecs"),
+    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): ("leaderWorkerTemplate",),
+    ("jobset.x-k8s.io", "JobSet"): ("replicatedJobs",),
+}
 _ALWAYS, _JOBS = ("Always",), ("Never", "OnFailure")
 _POLICIES: Final = {"Pod": (*_ALWAYS, *_JOBS), "Job": _JOBS, "CronJob": _JOBS}
 _JOB_PAGE: Final = "https://kubernetes.io/docs/concepts/workloads/controllers/job/"
@@ -47,9 +65,10 @@ def kind_findings(pod: PodTemplate) -> Iterator[Told]:
         pod: The template.
     """
     yield from _version_faults(pod.document)
+    yield from _above(pod)
     if _PODS_AT.get((pod.document.api_group, pod.document.kind)) != pod.steps:
         return
-    without = [one for one in pod.containers if "image" not in one.content]
+    without = [one for one in pod.containers if not one.content.get("image")]
     if without:
         yield _no_image(pod, without[0].steps, without[0].name)
         return
@@ -66,6 +85,30 @@ def _version_faults(document: Document) -> Iterator[Told]:
         message = f"the API server has no {document.kind} of {AsYaml(given)!r}"
         fix = f"write apiVersion: {served}"
         yield _VERSION, warning("MalformedWorkload", path_of(_VERSION), message, fix=fix)
+
+
+def _above(pod: PodTemplate) -> Iterator[Told]:
+    """Where Pods run, and what they claim, above the spec of the Pods that it is about."""
+    own, spec = (pod.document.api_group, pod.document.kind) in _PODS_AT, pod.steps
+    # Other kinds may have such fields of their own, but for the template of Pods.
+    for level in range(0 if own else len(spec) - 1, len(spec)):
+        owner: Any = pod.document.content
+        for step in spec[:level]:
+            owner = owner[step]
+        for name in _OF_POD if isinstance(owner, Mapping) else ():
+            if name in owner:
+                yield _misplaced((*spec[:level], name), spec)
+
+
+def _misplaced(steps: Steps, spec: Steps) -> Told:
+    return steps, fault(
+        "MisplacedClaimField",
+        path_of(steps),
+        "the API server knows no such field here, and it does nothing",
+        got=AsYaml(steps[-1]),
+        allowed=path_of((*spec, steps[-1])),
+        fix=f"move it to {path_of(spec)}, beside containers",
+    )
 
 
 def _no_image(pod: PodTemplate, steps: Steps, name: str) -> Told:
@@ -141,7 +184,13 @@ def lost_pods(document: Document) -> Iterator[Told]:
     Args:
         document: An object of any kind.
     """
-    way = _PODS_AT.get((document.api_group, document.kind))
+    key = document.api_group, document.kind
+    spec = mapping(document.content, "spec")
+    for part in _PARTS.get(key, ()):
+        if part not in spec:
+            known = {name: one for name, one in spec.items() if name not in _PARTS[key]}
+            yield from _misspelt(known, _SPEC, part)
+    way = _PODS_AT.get(key)
     owner: Any = document.content
     names: Steps = (*way, _CONTAINERS) if way else ()
     for at, name in enumerate(names):
@@ -173,7 +222,7 @@ def _misspelt(owner: Mapping[str, Any], steps: Steps, name: str) -> Iterator[Tol
             fault(
                 "UnknownField",
                 path_of(at),
-                "the API has no such field, so no Pod is found here",
+                "the API has no such field, so nobody makes the Pods below it",
                 got=AsYaml(one),
                 allowed=name,
                 fix=f"did you mean {name}?",

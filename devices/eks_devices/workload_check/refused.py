@@ -129,8 +129,9 @@ def _by_document(remarks: Iterable[Remark]) -> dict[int, list[Steps]]:
 
 
 def _is_around(steps: Steps, pod: Steps) -> bool:
-    """Whether what is refused is in a Pod, or the Pod in it; all of a document is not meant."""
-    return bool(steps) and all(one == other for one, other in zip(steps, pod, strict=False))
+    """Whether what is refused is in a Pod, around or beside it; all of a document is not meant."""
+    around = steps if steps[: len(pod)] == pod else steps[:-1] or steps
+    return bool(steps) and all(one == other for one, other in zip(around, pod, strict=False))
 
 
 def told_as(refusal: Refusal | None, verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:

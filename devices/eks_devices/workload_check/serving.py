@@ -13,7 +13,7 @@ from ..plans import ClusterPlan, NodegroupPlan
 from ..vocabulary import DeviceType
 from .affinity import LABELS_DIFFER
 from .amounts import Amounts, amounts_of
-from .claim_judge import ClaimJudge, ClaimSet, error_distance
+from .claim_judge import REFUSED, ClaimJudge, ClaimSet, error_distance
 from .claimed import PodClaim
 from .device_names import device_type_of
 from .documents import Document
@@ -228,7 +228,8 @@ def _judged(
     if said is not None and said.status is Status.ERROR:
         # A claim that nobody knows does not stop the attempt from failing for this one.
         doubts = [one for one in obstacles if one.code != _NOT_FOUND]
-        if not doubts:
+        # What the API server refuses no doubt makes good.
+        if not doubts or said.code in REFUSED:
             return Judged(verdict=said, uses_dra=True)
         text = f"{said.reason}; and {doubts[0].reason}"
         return Judged(verdict=replace(said, status=Status.UNKNOWN, reason=text), uses_dra=True)

@@ -24,6 +24,7 @@ _TEXTS: Final = ("key", "operator", "value", "effect")
 _FIELDS: Final = (*_TEXTS, _SECONDS)
 # Those of the control plane about nodes that are lost, which alone have this effect by themselves.
 _OF_LOST_NODES: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+_PATCH: Final = "$patch"
 _AS_TAINT: Final = "write it as the taint has it, in letters, digits, '-', '_' and '.'"
 _PAGE: Final = "https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/"
 
@@ -45,6 +46,9 @@ def toleration_faults(pod: PodTemplate, plan: ClusterPlan) -> Iterator[Told]:
         yield _wrong(steps, given, "a list", "write - key: ...")
         return
     for index, one in enumerate(given):
+        if isinstance(one, Mapping) and _PATCH in one:
+            # A word to who merges it into another list.
+            continue
         if isinstance(one, Mapping) or one is None:
             yield from _of_one(one or {}, (*steps, index), plan)
         elif not is_token(one):
@@ -78,9 +82,8 @@ def _of_one(toleration: Mapping[str, Any], at: Steps, plan: ClusterPlan) -> Iter
 def _of_words(words: Mapping[str, str], at: Steps, version: str) -> Iterator[Told]:
     key, operator, value, effect = (words[name] for name in _TEXTS)
     if operator and operator not in _OPERATORS:
-        yield _malformed(
-            (*at, "operator"), operator, "Exists or Equal", meant(operator, _OPERATORS)
-        )
+        fix = meant(operator, _OPERATORS) or "write Equal, or Exists for every value"
+        yield _malformed((*at, "operator"), operator, "Exists or Equal", fix)
     elif operator in COMPARED and not gate_is_on(GATE, version):
         yield _not_served((*at, "operator"), operator, version)
     if effect and effect not in _EFFECTS:

@@ -99,6 +99,7 @@ def _labels(name: str, instance_type: str, machine: str) -> dict[str, str]:
         "kubernetes.io/os": "linux",
         "kubernetes.io/hostname": name,
         "node.kubernetes.io/instance-type": instance_type,
+        "beta.kubernetes.io/instance-type": instance_type,
         "topology.kubernetes.io/region": _REGION,
         "topology.kubernetes.io/zone": _ZONE,
     }

@@ -253,6 +253,13 @@ def _unrendered(file: str, mark: Mark, message: str, chart: str) -> Trouble:
     )
 
 
+_OF_OBJECTS: Final = ("apiVersion", "kind", "metadata")
+_FIXES: Final = {
+    False: "leave one of the two out",
+    True: "leave one of the two out, or write --- in front of where another object begins",
+}
+
+
 def _repeated(file: str, one: Any) -> Trouble:
     steps = path_of(one.steps)
     return Trouble(
@@ -262,6 +269,6 @@ def _repeated(file: str, one: Any) -> Trouble:
             "DuplicateKey",
             steps,
             f"the key {one.steps[-1]} stands in line {one.first[0]} too, and the last one counts",
-            fix="leave one of the two out",
+            fix=_FIXES[len(one.steps) == 1 and one.steps[-1] in _OF_OBJECTS],
         ),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -25,6 +26,11 @@ from .formats import unformattable
 from .lists import mixed_lists
 from .unlike import unlike, unread, written_patterns
 
+_CALLED: Final = re.compile(r"(?<![\w.])(\w+)\s*\(\s*device\s*\)")
+# All others are there for values of other types, or for none.
+_OF_ANYTHING: Final = ("dyn", "type")
+# A variable of a loop that is called the same.
+_RENAMED: Final = re.compile(r"\(\s*device\s*,")
 # Brackets in brackets that Kubernetes takes.
 _DEEPEST: Final = 250
 
@@ -38,6 +44,9 @@ def problem(text: str, written: str) -> Answer | None:
     """
     if refused := _no_text(written):
         return Answer(Outcome.FAILS, refused, "shorten it, or write whole characters")
+    if name := _of_device(text):
+        why = f"{name} is not there for a device as a whole"
+        return Answer(Outcome.FAILS, why, "name an attribute or a capacity of it")
     try:
         kind = checker().compile(text).return_type()
     except RuntimeError as error:
@@ -65,6 +74,15 @@ def _no_text(text: str) -> str:
     # The half would be replaced by one byte.
     is_whole = size == len(text.encode("utf-8", "replace"))
     return "" if is_whole else "it holds half of a character"
+
+
+def _of_device(text: str) -> str:
+    """The function that is called of the device itself, and is not there for it."""
+    stripped = form.bare(text)
+    if _RENAMED.search(stripped):
+        return ""
+    names = (one[1] for one in _CALLED.finditer(stripped))
+    return next((one for one in names if one not in _OF_ANYTHING), "")
 
 
 def _refused(text: str, told: str) -> Answer:

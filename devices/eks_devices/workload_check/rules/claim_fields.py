@@ -22,6 +22,7 @@ _LISTED_FIELDS: Final = ("name", "request")
 # Of a Pod's spec and of a container, those that decide where it runs and what it gets there.
 _POD_FIELDS: Final = (_OF_POD, "tolerations", "nodeSelector", "affinity", "nodeName")
 _CONTAINER_FIELDS: Final = ("resources",)
+_OF_AFFINITY: Final = ("nodeAffinity", "podAffinity", "podAntiAffinity")
 # Fields that are spelled much like those.
 _REAL_FIELDS: Final = ("resources", "hostname")
 # What a container has at the wrong place is told of itself.
@@ -48,6 +49,8 @@ def misplaced(context: Context) -> Iterator[Told]:
 def _home(context: Context, container: Container, steps: Steps) -> tuple[str, str]:
     """Where a field belongs that stands elsewhere, and what to do."""
     listed = "resources.claims of the container"
+    if steps[-1] in _AMOUNTS:
+        return f"resources.{steps[-1]} of the container", "move it right below resources:"
     if steps[-1] == _LISTED:
         return listed, "move it right below resources:"
     owner = mapping(container.content, "resources") if len(steps) > 1 else container.content
@@ -60,7 +63,7 @@ def _home(context: Context, container: Container, steps: Steps) -> tuple[str, st
 
 def _places(container: Container) -> Iterator[Steps]:
     """Where a container has a field that it, or its Pod, should have elsewhere."""
-    yield from ((name,) for name in _MISPLACED if name in container.content)
+    yield from ((name,) for name in (*_MISPLACED, *_AMOUNTS) if name in container.content)
     resources = mapping(container.content, "resources")
     if _OF_POD in resources:
         yield "resources", _OF_POD
@@ -105,6 +108,8 @@ def _misspelt(
         if name in CLAIM_FIELDS and not at:
             near = f"write {_OF_POD}: [{{name: gpu, {name}: {owner[name]!s:.63}}}]"
             yield _no_field(context, (name,), name, fields, near)
+        elif name in _OF_AFFINITY and not at:
+            yield _no_field(context, (name,), name, fields, "put it below affinity:")
         elif name not in (*fields, *_REAL_FIELDS, *_MISPLACED) and (near := meant(name, fields)):
             yield _no_field(context, (*at, name), name, fields, near)
 

@@ -10,6 +10,7 @@ from ...names import CLAIM_KIND, TEMPLATE_KIND
 from ..claim_versions import as_newest
 from ..device_names import device_type_of
 from ..documents import Document, frozen, mapping
+from ..pods import pods_of
 from .asking import asks_for
 from .context import Context
 from .whole import ToldOfDocument, Whole
@@ -63,8 +64,18 @@ def pod_clashes(whole: Whole) -> Iterator[ToldOfDocument]:
         first, of_first = seen.setdefault(key, (document, copy))
         if with_devices.isdisjoint({id(document), id(first)}):
             continue
-        if _unchanging(of_first) != _unchanging(copy):
+        if _unchanging(of_first) != _unchanging(copy) and not _have_patch(of_first, copy):
             yield document, _STEPS, _clash_of_pods(copy, of_first)
+
+
+def _have_patch(*documents: Document) -> bool:
+    """Whether one of some objects is a part of another, for it has no image."""
+    return any(
+        "image" not in one.content
+        for document in documents
+        for pod in pods_of(document)
+        for one in pod.containers
+    )
 
 
 def _unchanging(document: Document) -> object:
