@@ -46,6 +46,9 @@ FINE = {
     ),
     "other affinity": {"podAffinity": {}, "podAntiAffinity": {}},
     "preferred": preferred(),
+    "a preference for what no label has": preferred(
+        preference={"matchExpressions": [{**NAMED, "values": ["-p5"]}]}
+    ),
     "an empty preference": preferred(preference={}),
     "both": {**preferred(), "nodeAffinity": {**preferred()["nodeAffinity"], REQUIRED: None}},
 }
@@ -93,6 +96,12 @@ WRONG: dict[str, tuple[Any, str, Any, str]] = {
     ),
     "values that are a text": (expression(values="p5"), "WrongType", "values", "values: [p5]"),
     "a value that is a number": (expression(values=[5]), "WrongType", 0, "in quotes"),
+    "a value that no label has": (
+        expression(values=["-p5", "p5"]),
+        "MalformedAffinity",
+        0,
+        "as nodes have it",
+    ),
     "no key": (expression(key=None), "MalformedAffinity", "key", "key of a label"),
     "a key that is none": (expression(key="a b"), "MalformedAffinity", "key", "key of a label"),
     "a field that is none": (expression(value="p5"), "UnknownField", "value", "mean values?"),

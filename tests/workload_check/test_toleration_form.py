@@ -128,7 +128,12 @@ def test_tolerations_that_are_no_list_of_mappings_are_told(value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "code"), [(["a"], "WrongType"), ({"a b": "c"}, "MalformedLabelKey")]
+    ("value", "code"),
+    [
+        (["a"], "WrongType"),
+        ({"a b": "c"}, "MalformedLabelKey"),
+        ({"a": "b c"}, "MalformedLabelValue"),
+    ],
 )
 def test_a_selector_of_nodes_that_is_refused_is_told(value: Any, code: str) -> None:
     report = checked(plan_of(P5), pod(nodeSelector=value))

@@ -11,7 +11,7 @@ from .._yaml_text import wrong_in_manifest
 from ..findings import Finding
 from ..names import EKS_NODEGROUP_LABEL, GPU_PRODUCT_LABEL, NODEGROUP_LABEL
 from ..published import gpu_model
-from ..syntax import label_key
+from ..syntax import label_key, label_value
 from ..typecheck import is_token
 from .affinity_form import REQUIRED
 from .documents import Steps, mapping, mappings, path_of, sequence, text_of
@@ -83,7 +83,9 @@ def selector_faults(pod: PodTemplate) -> Iterator[tuple[Steps, Finding]]:
             fix = "write it in quotes"
             yield steps, wrong_in_manifest(path_of(steps), wanted, "a text, the label's value", fix)
         elif not is_token(key):
-            yield from ((steps, one) for one in label_key(key, path_of(steps)))
+            of_key = [*label_key(key, path_of(steps))]
+            of_value = [] if is_token(wanted) else label_value(wanted, path_of(steps))
+            yield from ((steps, one) for one in (*of_key, *of_value))
 
 
 def _terms(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from .._yaml_text import AsYaml, wrong_in_manifest
 from ..findings import Finding, fault, meant
-from ..syntax import is_label_key
+from ..syntax import is_label_key, is_label_value
 from ..typecheck import is_token
-from .documents import Steps, mapping, mappings, path_of
+from .documents import Steps, mapping, mappings, path_of, sequence
 
 Told = tuple[Steps, Finding]
 
@@ -61,6 +61,16 @@ def _of_required(required: Any, at: Steps) -> Iterator[Told]:
     yield from _of_list(terms, (*at, _TERMS), _A_TERM)
     for index, one in mappings(required, _TERMS):
         yield from _of_term(one, (*at, _TERMS, index))
+        for place, expression in mappings(one, _EXPRESSIONS):
+            yield from _no_labels(expression, (*at, _TERMS, index, _EXPRESSIONS, place, "values"))
+
+
+def _no_labels(expression: Mapping[str, Any], at: Steps) -> Iterator[Told]:
+    """Values that no label has; of what is preferred the API server takes them."""
+    for index, value in enumerate(sequence(expression, "values")):
+        if isinstance(value, str) and not (is_token(value) or is_label_value(value)):
+            fix = "write it as nodes have it, in letters, digits, '-', '_' and '.'"
+            yield _malformed((*at, index), value, "the value of a label", fix)
 
 
 def _of_preferred(one: Mapping[str, Any], at: Steps) -> Iterator[Told]:
