@@ -80,6 +80,7 @@ REFUSED = [
     (f"{NAME.replace('device', 'devices', 1)} != 'x'", "did you mean device? That is "),
     (f"{NAME.replace('attr', 'Attr', 1)} != 'x'", "did you mean device.attributes? That is "),
     (f"{NAME.removeprefix('device.')} != 'x'", f"write {NAME} != 'x'"),
+    ("max([1, 2]) == 2", "it is there as list"),
     ("size(device) > 0", "name an attribute or a capacity of it"),
     ("string(device) == 'a' || true", "name an attribute or a capacity of it"),
     ("has(device)", "name an attribute or a capacity of it"),

@@ -139,6 +139,21 @@ def test_what_drivers_do_not_read_is_told_with_its_place(make: Any, name: str) -
     assert any(one.path.endswith(f".{step}") and fix in one.fix for one in found)
 
 
+@pytest.mark.parametrize(
+    ("name", "driver"),
+    [
+        ("efa.networking.k8s.aws", "dra.net"),
+        ("mig.nvidia.com", "gpu.nvidia.com"),
+        ("nvidia.com/gpu", "gpu.nvidia.com"),
+        ("example.com", ""),
+    ],
+)
+def test_the_name_of_a_class_is_that_of_no_driver(name: str, driver: str) -> None:
+    found = findings(template(request(), config=[config(name, kind="A")]), plan=PLAN)
+    told = [(one.severity, one.fix) for one in found if one.code == "ConfigRefused"]
+    assert told == ([("warning", f"write driver: {driver}")] if driver else [])
+
+
 def test_configurations_of_classes_are_looked_at_too() -> None:
     made = {
         "apiVersion": "resource.k8s.io/v1",

@@ -15,6 +15,7 @@ from .other_words import EQUALS, IGNORING_CASE, METHODS, NEGATED
 from .signatures import ways_to_call
 from .slips import Step
 
+_MOST_WAYS: Final = 3
 _FIELDS: Final = ("attributes", "capacity", "driver")
 # With one argument, and with none.
 _OF_ONE: Final = (
@@ -162,7 +163,8 @@ def _function(name: str, text: str, span: tuple[int, int], given: list[str]) -> 
 def _as_member(name: str) -> Step | None:
     right = METHODS.get(name, name)
     if right not in MEMBERS:
-        return None
+        ways = ways_to_call(name)[:_MOST_WAYS]
+        return (f"it is there as {' and '.join(ways)}", "") if ways else None
     return f"call it as value.{right}({'...' if right in _OF_ONE else ''})", ""
 
 

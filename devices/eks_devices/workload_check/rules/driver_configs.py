@@ -11,11 +11,12 @@ from ...claims.driver_configs import WrongConfig, config_faults
 from ...claims.gpus_on_nodegroup import SHARING_GATES, gate_fix
 from ...claims.sharing import STRATEGIES
 from ...feature_gates import told_gates
-from ...findings import Finding, fault
-from ...names import DRIVERS, EXTERNAL_OWNER, GPU_DRIVER
+from ...findings import Finding, fault, warning
+from ...names import DRIVERS, EXTERNAL_OWNER, GPU_DRIVER, device_type_of_class
 from ...plans import ClusterPlan, NodegroupPlan
 from ...vocabulary import DeviceType, Mechanism
 from ..claimed import PodClaim
+from ..device_names import device_type_of
 from ..documents import Document, Steps, mapping, mappings, path_of
 from .claim_content import devices_of
 from .claim_documents import entries_in
@@ -35,6 +36,8 @@ def refused_configs(whole: Whole) -> Iterator[ToldOfDocument]:
             driver, parameters = opaque.get("driver"), mapping(opaque, "parameters")
             if not isinstance(driver, str) or driver in others or not parameters:
                 continue
+            if meant := _driver_meant(driver):
+                yield document, (*steps, "opaque", "driver"), _no_driver(steps, driver, meant)
             for one in config_faults(driver, _known(parameters)):
                 at = (*steps, "opaque", "parameters", *one.steps)
                 yield document, at, _refused(at, driver, one)
@@ -55,6 +58,24 @@ def _of_others(plan: ClusterPlan) -> set[str]:
         for device in group.devices
         if device.owner == EXTERNAL_OWNER and device.device_type in DRIVERS
     }
+
+
+def _driver_meant(name: str) -> str:
+    """The driver whose class, or resource, a name is; empty for names of drivers."""
+    if name in DRIVERS.values():
+        return ""
+    kind = device_type_of_class(name) or device_type_of(name)
+    return DRIVERS[kind] if kind else ""
+
+
+def _no_driver(steps: Steps, name: str, meant: str) -> Finding:
+    return warning(
+        "ConfigRefused",
+        path_of((*steps, "opaque", "driver")),
+        f"{name} is the name of no driver, so nobody reads this configuration",
+        fix=f"write driver: {meant}",
+        source=STATE_PAGE,
+    )
 
 
 def _known(value: Any) -> Any:
