@@ -96,7 +96,6 @@ REFUSED = [
     ("device.numberOfPhotons == 1", "a device has attributes, capacity and driver"),
     (f"{NAME}.startswith('N')", "write startsWith() for startswith(): "),
     (f"{NAME}.hasPrefix('N')", "write startsWith() for hasPrefix(): "),
-    (f"{NAME}.includes('H100')", "write contains() for includes(): "),
     (f"{NAME}.toLower() == 'h100'", "write lowerAscii() for toLower(): "),
     (f"len({NAME}) > 3", f"write size() for len(): size({NAME}) > 3"),
     (f"{NAME}.length() > 3", f"write size() for length(): {NAME}.size() > 3"),
@@ -174,6 +173,8 @@ REFUSED = [
     ("['a'].sum() == 'a'", "it is there as list(numbers).sum()"),
     ("sets.contains('a', ['a'])", "it is there as sets.contains(list, list)"),
 ]
+# The gate DRAListTypeAttributes is off on EKS, whose API servers so have no such function.
+REFUSED_BY_GATE = [(f"{NAME}.includes('H100')", "write contains() for includes(): ")]
 # What is formatted is looked at in new claims alone, not where the allocator meets it.
 REFUSED_WHEN_NEW = [
     (f"'%s'.format([{NAME}]) == 'x'", f"write string({NAME}) in its list"),
@@ -182,7 +183,7 @@ REFUSED_WHEN_NEW = [
 ]
 
 
-@pytest.mark.parametrize(("text", "fix"), [*REFUSED, *REFUSED_WHEN_NEW])
+@pytest.mark.parametrize(("text", "fix"), [*REFUSED, *REFUSED_BY_GATE, *REFUSED_WHEN_NEW])
 def test_what_the_server_refuses_is_told_with_what_to_write(text, fix):
     found = verdict("p5.48xlarge", claim(exactly(GPU, text)))
 
